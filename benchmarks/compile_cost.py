@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +81,9 @@ def compile_cost(
     that their time is not counted. RuntimeError if the compiler ends otherwise than with a program or a refusal."""
     python = str(root / ".venv" / "bin" / "python") if root is not None else sys.executable
     environment = {**os.environ, **({"MATCH_CACHE_DIR": str(cache)} if cache is not None else {})}
+    # Modules are compiled once, as those of installed packages are: by the first call, which is not measured.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir()) / "match_compile_cost")
     command: Sequence[str] = (python, "-c", _RUN, str(model), target, str(output or ""), str(int(cache is not None)))
     done = subprocess.run([*command, str(jobs)], capture_output=True, text=True, env=environment, check=False)
     if done.returncode != 0:

@@ -1,5 +1,6 @@
-"""Networks in float32 for measuring regions: a detector like SSD, a ResNet-18 for images, and one that is host work but
-for scraps. Made with fixed seeds; weights are random, scaled so that activations keep their size (He).
+"""Networks in float32 for measuring regions: a detector like SSD, one in two stages like Faster R-CNN, a ResNet-18 for
+images, and one that is host work but for scraps. Made with fixed seeds; weights are random, scaled so that activations
+keep their size (He).
 
 ``python -m benchmarks.dnnl_models NAME FILE`` writes one of them.
 """
@@ -143,6 +144,50 @@ def _decoded(net: Net, shifts: str, priors: NDArray[np.float32]) -> str:
     return net.add("Concat", net.add("Sub", moved, reach), net.add("Add", moved, reach), axis=2)
 
 
+def two_stage(size: int = 320, width: int = 32, proposals: int = 32, score: float = 0.1) -> onnx.ModelProto:
+    """A detector of the R-CNN kind: a backbone like MobileNetV1's, a network that proposes boxes, suppression, pooling
+    of the map in each proposal, a head of dense layers for classes and boxes, suppression for each class. ``size`` of
+    the image in pixels, a multiple of 16; ``width``: channels of the first layer; ``score``: as for ``detector``."""
+    net = Net()
+    x, channels = net.relu(net.conv("image", 3, width, 3, 2)), width
+    for factor, stride in ((2, 1), (4, 2), (4, 1), (8, 2), (8, 1), (16, 2), (16, 1), (16, 1)):
+        x, channels = net.separable(x, channels, factor * width, stride), factor * width
+    side = size // 16
+    seen = net.relu(net.conv(x, channels, channels))
+    count = side * side * len(BOXES)
+    rows = [net.add("Transpose", net.conv(seen, channels, len(BOXES) * n, 1), perm=[0, 2, 3, 1]) for n in (4, 1)]
+    shifts, objects = (
+        net.add("Reshape", row, net.const(np.array([1, count, n], np.int64)))
+        for row, n in zip(rows, (4, 1), strict=True)
+    )
+    boxes = _decoded(net, shifts, _priors(side, 0.2))
+    scores = net.add("Sigmoid", net.add("Transpose", objects, perm=[0, 2, 1]))
+    most, overlap = net.const(np.array([proposals], np.int64)), net.const(np.array([0.7], np.float32))
+    picked = net.add("NonMaxSuppression", boxes, scores, most, overlap)
+    number = net.add("Gather", picked, net.const(np.array([2], np.int64)), axis=1)
+    index = net.add("Max", net.add("Squeeze", number, net.const(np.array([1], np.int64))), net.const(np.array([0])))
+    chosen = net.add("Gather", net.add("Squeeze", boxes, net.const(np.array([0], np.int64))), index, axis=0)
+    limits = (net.const(np.array(value, np.float32)) for value in (0.0, 1.0))
+    chosen = net.add("Gather", net.add("Clip", chosen, *limits), net.const(np.array([1, 0, 3, 2])), axis=1)
+    batch = net.const(np.zeros(proposals, np.int64))
+    crops = net.add(
+        "RoiAlign", x, chosen, batch, output_height=5, output_width=5, sampling_ratio=2, spatial_scale=float(side)
+    )
+    y = net.add("Flatten", crops)
+    for before, after in ((25 * channels, 16 * width), (16 * width, 16 * width)):
+        y = net.relu(
+            net.add("Gemm", y, net.weights(before, after, inputs=before), net.const(np.zeros(after, np.float32)))
+        )
+    moves = net.add("MatMul", y, net.weights(16 * width, 4, inputs=16 * width))
+    final = net.add("Add", chosen, net.add("Mul", moves, net.const(np.array(0.05, np.float32))))
+    final = net.add("Unsqueeze", final, net.const(np.array([0], np.int64)))
+    classes = net.add("Softmax", net.add("MatMul", y, net.weights(16 * width, CLASSES, inputs=16 * width)))
+    classes = net.add("Unsqueeze", net.add("Transpose", classes, perm=[1, 0]), net.const(np.array([0], np.int64)))
+    last = (np.array([KEPT], np.int64), np.array([OVERLAP], np.float32), np.array([score], np.float32))
+    found = net.add("NonMaxSuppression", final, classes, *(net.const(value) for value in last))
+    return net.model("two_stage", {"image": (1, 3, size, size)}, {final: "FLOAT", classes: "FLOAT", found: "INT64"})
+
+
 def resnet18(size: int = 224, width: int = 64) -> onnx.ModelProto:
     """ResNet-18 for images of ``size`` pixels: first layer of 7x7, four stages of two blocks, 1000 classes."""
     net = Net()
@@ -181,6 +226,7 @@ def scraps(count: int = 16, length: int = 256) -> onnx.ModelProto:
 #: Everything this file makes, by name.
 MADE: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "detector_320": detector,
+    "two_stage_320": two_stage,
     "resnet18_224": resnet18,
     "scraps": scraps,
 }

@@ -55,6 +55,7 @@ def pytest_collection_finish() -> None:
     processes that are forked copy fewer pages."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(scope="session")

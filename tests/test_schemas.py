@@ -14,17 +14,18 @@ import onnx
 import pytest
 from match_core.cli.tables import Table, table_lines
 from match_core.io.documents import read_document
-from match_core.io.sizes import bytes_text, seconds_text
+from match_core.io.sizes import bytes_text
 from match_core.plugin.facade import Plugins
 from match_core.plugin.places import PUBLISHED
+from match_report.advice.budget import seconds_text
 
 Match = Callable[..., "CompletedProcess[str]"]
 OWNERS = {
     "match_core": ("compile", "targets", "plugins"),
-    "match_report": ("check", "explain", "fit", "diff", "doctor", "operators", "report"),
+    "match_report": ("check", "explain", "fit", "diff", "doctor", "offload", "operators", "report"),
     "match_verify": ("run", "verify"),
     "match_quant": ("quantize",),
-    "match_kit": ("new-target", "test-target"),
+    "match_kit": ("lines", "new-target", "test-target"),
     "match_calibrate": ("calibrate",),
     "match_export": ("export",),
     "match_explore": ("explore",),
@@ -77,9 +78,11 @@ VERBS: dict[str, tuple[str, ...]] = {
     "explain network": ("net.onnx", "-t", "host"),
     "fit": ("net.onnx", "-t", "host", "--budget", "ram=1"),
     "report": ("b", "--compare", "b"),
+    "offload": ("b",),
     "diff": ("b", "b"),
     "verify": ("net.onnx", "-t", "host"),
     "new-target": ("sprout", "-o", "sprout"),
+    "lines": ("match-kit", "match-regions"),
 }
 
 

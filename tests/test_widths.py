@@ -55,6 +55,7 @@ VERBS: dict[str, str] = {
     "diff": "before after",
     "export": "after --as cmake -o package",
     "report": "after --compare before",
+    "offload": "after",
     "check": "int8.onnx -t gap9",
     "check float": "net.onnx -t gap9 --dim batch=1",
     "explain": "int8.onnx /backbone/stage1/conv1/Conv -t gap9 --no-flip",
@@ -67,6 +68,7 @@ VERBS: dict[str, str] = {
     "calibrate": "net.onnx --counters demo=demo.csv -t gap9 -o figures.json",
     "explore": "study.toml -o explored -w 1",
     "new-target": "sprout",
+    "lines": "",
     "test-target": "match-gap9 -o badge.json",
 }
 #: Their exit codes, if not 0.

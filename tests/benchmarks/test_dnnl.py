@@ -37,8 +37,8 @@ def _small_detector(folder: Path) -> Path:
 def test_networks_are_the_same_bytes_in_every_process() -> None:
     code = (
         "import hashlib\n"
-        "from benchmarks.dnnl_models import detector, resnet18, scraps\n"
-        "for made in (detector(96, 8), resnet18(64, 8), scraps(3)):\n"
+        "from benchmarks.dnnl_models import detector, resnet18, scraps, two_stage\n"
+        "for made in (detector(96, 8), resnet18(64, 8), scraps(3), two_stage(64, 8, 8)):\n"
         "    print(hashlib.sha256(made.SerializeToString(deterministic=True)).hexdigest())\n"
     )
     told = [
@@ -51,7 +51,7 @@ def test_networks_are_the_same_bytes_in_every_process() -> None:
         ).stdout
         for seed in ("1", "2")
     ]
-    assert told[0] == told[1] and len(told[0].split()) == 3
+    assert told[0] == told[1] and len(told[0].split()) == 4
 
 
 @needs_libraries
@@ -114,3 +114,23 @@ def test_the_page_shows_tables_of_this_form(table: Table) -> None:
     empty = table.markdown().splitlines()
     assert shown[: len(empty)] == empty
     assert [row.split(" | ")[0].strip("| ") for row in shown[len(empty) :]] == [*dnnl.STORED, *dnnl_models.MADE]
+
+
+@needs_libraries
+def test_a_detector_of_two_stages_goes_to_the_engine_and_back(tmp_path: Path) -> None:
+    """Suppression between the stages is the host's; what it picks decides what the second stage reads."""
+    path = tmp_path / "two_stage.onnx"
+    onnx.save(dnnl_models.two_stage(64, 8, 8, 0.07), str(path))
+    result = verify_model(VerifyRequest(model=path, target="dnnl", regions="largest"), Plugins.load())
+    assert result.ok
+    units = [
+        (node.op, assignment.candidate.unit)
+        for assignment in result.compilation.mapping.assignments
+        for node in assignment.candidate.match.nodes
+    ]
+    assert units.count(("NonMaxSuppression", "host")) == 2 and ("RoiAlign", "host") in units
+    assert {unit for op, unit in units if op in ("Conv", "Gemm", "MatMul")} == {"dnnl"}
+    offload = dnnl.offloaded(result.compilation)
+    assert offload.regions >= 2 and offload.macs == offload.macs_total > 0
+    (picked,) = (check for check in result.outputs if check.dtype == "int64")
+    assert picked.bit_exact and (result.run.outputs[picked.name][..., 0] >= 0).any()

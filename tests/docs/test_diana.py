@@ -12,8 +12,9 @@ from match_diana.analog.limits import Window
 from match_diana.constants import constants, values
 from match_diana.digital import limits as digital_limits
 from match_diana.forms import FORMS
-from match_diana.passes import power_of_two_scales, shift
 from match_diana.passes.analog_estimate import analog_cycles, conversion_cycles, digital_cycles
+from match_quant.powers import scales
+from match_quant.powers.shift import _TOLERANCE
 
 from tests.all_passes import target_passes
 from tests.conftest import ROOT
@@ -106,10 +107,10 @@ def test_limits_of_the_analog_array() -> None:
 
 
 def test_numbers_of_the_passes() -> None:
-    kinds = (power_of_two_scales.CENTRAL, power_of_two_scales.RECTIFIED, power_of_two_scales.WHOLE)
+    kinds = (scales.CENTRAL, scales.RECTIFIED, scales.WHOLE)
     low, high = min(kind.low for kind in kinds), max(kind.high for kind in kinds)
     _says(f"by {100 * (low - 1):+.0f} % to {100 * (high - 1):+.0f} %")
-    _says(f"2^{shift._TOLERANCE.hex().split('p')[1]} of one power of two")
+    _says(f"2^{_TOLERANCE.hex().split('p')[1]} of one power of two")
     one = (1, 1, 16, 64)
     least, most = (conversion_cycles(one, columns_stay=stay) / 1024 for stay in (True, False))
     _says(f"{least:g} to {most:g} modelled cycles for a byte")

@@ -303,3 +303,16 @@ def test_advice_and_reports_tell_of_the_rewritten_region(fern: Installed, tmp_pa
     assert {tuple(rival["onnx_names"]) for rival in layer["alternatives"]} >= {("Relu_1",), ("Conv_3",)}
     fern.run("match", "report", str(tmp_path / "out"), "--twin", "--quiet")
     assert "fern_q" in (tmp_path / "out" / "report" / "layers.csv").read_text("utf-8")
+
+
+def test_ranges_are_those_that_quantize_measured(fern: Installed) -> None:
+    """With inputs ten times as large as the package guesses, its guess saturates."""
+    path = image(fern)
+    arrays = {"x": 10 * np.random.default_rng(3).standard_normal((8, 3, 16, 16)).astype(np.float32)}
+    np.savez(fern.folder / "x10.npz", **arrays)
+    fern.run("match", "quantize", str(path), "--data", "x10.npz", "--ranges", "--no-layers", "-o", "ranges.onnx")
+    ratios = []
+    for name in ("image.onnx", "ranges.onnx"):
+        found = fern.verified(fern.folder / name, "--inputs", "x10.npz", "--accept-loss")
+        ratios.append([found["loss"]["outputs"][output]["sqnr_db"] for output in ("y", "e")])
+    assert max(ratios[0]) < 10 and min(ratios[1]) > 24, ratios

@@ -80,8 +80,10 @@ VERBS: dict[str, list[str]] = {
     "new-target": ["new-target", "sprout", "-o", "OUT/match-sprout"],
     "test-target": ["test-target", "match-diana", "--output", "OUT/badge.json"],
     "operators": ["operators", "net.onnx"],
+    "offload": ["offload", "program"],
     "targets": ["targets"],
     "plugins": ["plugins"],
+    "lines": ["lines", "match-kit"],
     "doctor": ["doctor"],
 }
 WRITING = sorted(verb for verb, arguments in VERBS.items() if any("OUT" in argument for argument in arguments))

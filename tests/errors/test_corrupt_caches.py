@@ -15,9 +15,9 @@ from match_core.board.document import read_board
 from match_core.contract.errors import MatchError
 from match_core.io.entries import Entries, digest
 from match_core.pipeline import CompileRequest, compile_model
-from match_core.plugin.badge import read_badge
 from match_core.plugin.facade import Plugins
 from match_core.schedule.codec import from_json
+from match_kit.testing.badge import read_badge
 
 from tests.end_to_end.side_by_side import two_branches
 from tests.errors.edits import edited

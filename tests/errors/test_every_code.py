@@ -265,6 +265,7 @@ CASES = {
     "folder_taken": Case(
         "MATCH-U051", 2, lambda folder: ["new-target", "sprout", "-o", models.relu(folder / "model.onnx").parent]
     ),
+    "no_kind": Case("MATCH-U054", 2, lambda folder: ["new-target", "sprout", "--kind", "tile"]),
     "no_package": Case("MATCH-U052", 2, lambda folder: ["test-target", "match-nobody"]),
     "no_such_state": Case("MATCH-U080", 2, _model("--state", "x=nothing")),
     "no_figures_file": Case("MATCH-U070", 2, _figures("generic", 5, schema="match.report")),

@@ -54,7 +54,7 @@ class Scaffolded:
     def outcomes(self, *levels: str) -> tuple[Outcome, ...]:
         """Of the cases of these levels, all where none is named."""
         self.describe()
-        plugins = Plugins.load(environment=allowing(PACKAGE))
+        plugins = Plugins.load(environment=allowing(PACKAGE, "match-regions"))
         package, *targets = subjects_of(capabilities_of(PACKAGE), plugins, self.project)
         pairs = [(case, package) for case in PACKAGE_CASES]
         pairs += [(case, target) for target in targets for case in TARGET_CASES]
@@ -67,8 +67,14 @@ class Scaffolded:
 
 
 @pytest.fixture
-def scaffolded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scaffolded]:
-    made = Scaffolded(write_package(NAME, tmp_path / "match-sprout"))
+def kind() -> str:
+    """Tests that are parametrised by the kind replace it."""
+    return "tiles"
+
+
+@pytest.fixture
+def scaffolded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> Iterator[Scaffolded]:
+    made = Scaffolded(write_package(NAME, tmp_path / "match-sprout", kind))
     monkeypatch.syspath_prepend(str(made.project / "src"))
     made.describe()
     yield made

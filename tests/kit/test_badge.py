@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from match_core.contract.errors import UsageError
-from match_core.plugin.badge import read_badge
+from match_core.plugin.badge import badge_state
+from match_kit.testing.badge import read_badge
 from match_kit.testing.findings import Outcome, Status
 from match_kit.testing.levels import LEVELS, badge_from, levels_passed
 from match_kit.testing.run import package_named
@@ -48,9 +49,9 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 
 def test_the_state_tells_of_another_version() -> None:
     badge = badge_from("match-chip", "1.2", _outcomes())
-    assert badge.state("1.2", badge.contract) == f"{len(LEVELS)} of {len(LEVELS)} levels"
-    assert badge.state("1.3", badge.contract) == f"of 1.2, contract {badge.contract}"
-    assert replace(badge, contract=0).state("1.2", badge.contract) == "of 1.2, contract 0"
+    assert badge_state(badge.as_json(), "1.2", badge.contract) == f"{len(LEVELS)} of {len(LEVELS)} levels"
+    assert badge_state(badge.as_json(), "1.3", badge.contract) == f"of 1.2, contract {badge.contract}"
+    assert badge_state(replace(badge, contract=0).as_json(), "1.2", badge.contract) == "of 1.2, contract 0"
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": "match.badge"}', '{"schema": "match.lock"}', "\x00"])

@@ -12,53 +12,76 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from match_core.contract.errors import UsageError
-from match_kit.scaffold import FILES, target_name, write_package
+from match_kit.lines import code_lines
+from match_kit.scaffold import KINDS, files_of, package_files, target_name, write_package
 
 from tests.base_packages import allowing
+from tests.docs.pages import DOCS, text_of
 
 if TYPE_CHECKING:
     from tests.kit.conftest import Scaffolded
 
-LINES_MAX = 300
+#: Of modules and C, without tests.
+LINES_MAX = 340
+#: Those of the kind tiles.
+FILES = files_of("tiles")
 
 
-def _code_lines(path: Path) -> int:
-    """Lines that are neither blank nor nothing but a comment."""
-    comment = re.compile(r"\s*(#(?!include|define|ifndef|endif)|/\*.*\*/\s*$)")
-    return sum(bool(line.strip()) and not comment.match(line) for line in path.read_text("utf-8").splitlines())
-
-
-def test_it_is_small(scaffolded: Scaffolded) -> None:
-    counted = {
-        path.relative_to(scaffolded.project).as_posix(): _code_lines(path)
-        for path in scaffolded.project.rglob("*")
+def _counted(project: Path) -> dict[str, int]:
+    return {
+        path.relative_to(project).as_posix(): code_lines(path.read_text("utf-8"))
+        for path in (project / "src").rglob("*")
         if path.suffix in (".py", ".c", ".h")
     }
-    assert sum(counted.values()) < LINES_MAX, counted
 
 
-def test_it_passes(scaffolded: Scaffolded) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_as_small_as_the_page_says(kind: str, scaffolded: Scaffolded) -> None:
+    counted = _counted(scaffolded.project)
+    row = next(line for line in text_of(DOCS / "kinds.md").splitlines() if line.startswith("| lines of Python and C"))
+    stated = dict(zip(KINDS, (int(cell) for cell in row.split("|")[2:5]), strict=True))
+    assert sum(counted.values()) == stated[kind] < LINES_MAX, counted
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_passes(kind: str, scaffolded: Scaffolded) -> None:
     outcomes = scaffolded.outcomes()
     assert scaffolded.faults("loads") == ""
     assert [outcome for outcome in outcomes if outcome.status == "failed"] == []
-    assert [outcome.case for outcome in outcomes if outcome.status == "skipped"] == ["programs-threads"]
+    skipped = ["programs-threads"] if kind != "library" else ["costs-counted", "programs-threads"]
+    assert [outcome.case for outcome in outcomes if outcome.status == "skipped"] == skipped
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_module_is_used_and_every_template_filled(kind: str) -> None:
+    texts = dict(package_files("sprout", kind))
+    assert [place for place, text in texts.items() if "${" in text or "{module}" in place] == []
+    named = "\n".join(texts.values())
+    modules = [Path(place).stem for place in texts if place.startswith("src/") and place.endswith(".py")]
+    assert [name for name in modules if name != "__init__" and f"match_sprout.{name}" not in named] == []
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(UsageError, match="no such kind") as caught:
+        write_package("sprout", kind="tile")
+    assert caught.value.code == "MATCH-U054" and "did you mean --kind tiles?" in caught.value.help
 
 
 #: What is said where a file is missing; levels that are enough to say it.
 MISSING = {
     "pyproject.toml.mako": "pyproject.toml",
-    "README.md.mako": "README.md",
+    "tiles/README.md.mako": "README.md",
     "ci.yml.mako": ".github/workflows",
-    "page.md.mako": "docs/sprout.md",
+    "tiles/page.md.mako": "docs/sprout.md",
     "init.py.mako": "match_sprout/__init__.py",
     "plugin.py.mako": "match_sprout.plugin",
-    "hardware.py.mako": "match_sprout.hardware",
-    "patterns.py.mako": "match_sprout.patterns",
-    "cost.py.mako": "match_sprout.cost",
-    "emit.py.mako": "match_sprout.emit",
-    "conformance.py.mako": "match_sprout.conformance",
-    "sdk.h.mako": "sprout_sdk.h",
-    "twin.c.mako": "sprout_twin.c",
+    "tiles/hardware.py.mako": "match_sprout.hardware",
+    "tiles/patterns.py.mako": "match_sprout.patterns",
+    "tiles/cost.py.mako": "match_sprout.cost",
+    "tiles/emit.py.mako": "match_sprout.emit",
+    "tiles/conformance.py.mako": "match_sprout.conformance",
+    "tiles/sdk.h.mako": "sprout_sdk.h",
+    "tiles/twin.c.mako": "sprout_twin.c",
     "test_conformance.py.mako": "tests/test_conformance.py",
 }
 
@@ -156,9 +179,9 @@ def test_it_installs_offline_and_the_verb_writes_its_badge(tmp_path: Path) -> No
         [*match, "test-target", str(project)], capture_output=True, text=True, check=False, env=environment
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "ok: match-sprout 0.1.0: 8 of 8 levels" in done.stdout
+    assert "ok: match-sprout 0.1.0: 9 of 9 levels" in done.stdout
     listed = subprocess.run([*match, "plugins"], capture_output=True, text=True, check=True, env=environment)
-    assert "8 of 8 levels" in listed.stdout
+    assert "9 of 9 levels" in listed.stdout
 
 
 @pytest.mark.parametrize("text", ["", "-", "7up", "é", "host", "int", "match", "x" * 41, "stdio", "for"])

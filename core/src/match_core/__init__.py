@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from match_core.version import __version__
 
 if TYPE_CHECKING:
-    from match_core.contract.claims import OperatorClaim, RegionClaims, RegionLimits
+    from match_core.contract.claims import AtomClaim, OperatorClaim, RegionClaims, RegionLimits
     from match_core.contract.cost import Cost, CostModel, EnergyModel, Overlap, TransferCycles, TransferShape
     from match_core.contract.errors import MatchError
     from match_core.contract.forms import Form
@@ -59,11 +59,11 @@ if TYPE_CHECKING:
     from match_core.plugin.markers import CONTRACT_VERSION, hookimpl, hookspec
 
 __all__ = [
-    "CONTRACT_VERSION", "Any", "Axis", "BuildFiles", "BuildImage", "BuildRequest", "Const", "Constant", "Constraint",
-    "Cost", "CostModel", "Dim", "EnergyModel", "Form", "Hardware", "Kernel", "KernelInterface", "Link", "LoopSchedule",
-    "Match", "MatchError", "Maybe", "Memory", "MemoryApi", "MemoryPart", "Model", "NodeRule", "OneOf", "Op", "Operand",
-    "OperatorClaim", "Overlap", "Pass", "PassContext", "Pattern", "Phase", "Placement", "PlatformApi", "QueueApi",
-    "Region", "RegionClaims", "RegionCode", "RegionKernel", "RegionLimits", "RegionRequest", "RequantSpec",
+    "CONTRACT_VERSION", "Any", "AtomClaim", "Axis", "BuildFiles", "BuildImage", "BuildRequest", "Const", "Constant",
+    "Constraint", "Cost", "CostModel", "Dim", "EnergyModel", "Form", "Hardware", "Kernel", "KernelInterface", "Link",
+    "LoopSchedule", "Match", "MatchError", "Maybe", "Memory", "MemoryApi", "MemoryPart", "Model", "NodeRule", "OneOf",
+    "Op", "Operand", "OperatorClaim", "Overlap", "Pass", "PassContext", "Pattern", "Phase", "Placement", "PlatformApi",
+    "QueueApi", "Region", "RegionClaims", "RegionCode", "RegionKernel", "RegionLimits", "RegionRequest", "RequantSpec",
     "RuntimeFile", "ScheduleRequest", "Signalling", "Soc", "StoreApi", "Structure", "SwapApi", "TileLoop",
     "TransferCycles", "TransferShape", "TwinApi", "Uncertainty", "Unit", "UnitApi", "Workload", "__version__",
     "hookimpl", "hookspec", "node_macs",
@@ -71,7 +71,7 @@ __all__ = [
 
 #: Module below match_core -> its names that are exported here.
 _HOMES = {
-    "contract.claims": "OperatorClaim RegionClaims RegionLimits",
+    "contract.claims": "AtomClaim OperatorClaim RegionClaims RegionLimits",
     "contract.cost": "Cost CostModel EnergyModel Overlap TransferCycles TransferShape",
     "contract.errors": "MatchError",
     "contract.forms": "Form",

@@ -161,7 +161,7 @@ def _transformed(
     observer: StageObserver,
 ) -> Prepared:
     all_units = plugins.units_of(soc)
-    context = pass_context(request, soc, all_units)
+    context = replace(pass_context(request, soc, all_units), metadata=source.metadata)
     model = stage(observer, "transform", lambda: transform(source, context, plugins, request), _nodes)
     for note in model.notes:
         observer.note(note)

@@ -74,6 +74,12 @@ def test_a_program_is_run_with_checks_where_they_are_asked_for(
     assert seen == [sanitize]
 
 
+def test_a_package_of_another_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["new-target", "sprout", "--output", str(tmp_path / "p"), "--kind", "library", "--json"]) == 0
+    document = opened(capsys.readouterr().out)
+    assert document["kind"] == "library" and "src/match_sprout/source.py" in document["files"]
+
+
 def test_a_package_is_written_where_it_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "elsewhere"
     assert run(["new-target", "sprout", "--output", str(folder), "--json"]) == 0

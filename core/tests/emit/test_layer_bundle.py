@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from match_core.contract.bundle import NAME, bundled, pieces
 from match_core.contract.loops import TileLoop
 from match_core.contract.workload import Axis, BundlePart, Dim, Operand, Workload
 from match_core.lower.bundle import bundle_bytes
-from match_core.lower.interfaces import check_workload
+from match_core.patterns.bundle import NAME, bundled, pieces
+from match_core.plugin.answers import check_workload
 
 from core.tests.emit import layer_program as lp
 from core.tests.emit.hand_schedules import PRIVATE_UNIT, UNIT, random_case

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from match_concurrent.share import divisible, restricted
-from match_core.contract.bundle import NAME, bundled
 from match_core.contract.candidate import Share
 from match_core.contract.workload import Axis, Dim, Operand, Workload
 from match_core.lower.bundle import bundle_bytes
 from match_core.lower.slices import sliced
+from match_core.patterns.bundle import NAME, bundled
 from numpy.typing import NDArray
 
 from core.tests.emit import layer_program as lp

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -37,23 +37,36 @@ memory = "3GB"
 
 
 @contextmanager
-def process(*words: str, memory: int | None = None) -> Iterator[subprocess.Popen[bytes]]:
-    """A command of distributed; ``memory``: the bytes that it and its children may map."""
-    import resource
-
-    def limit() -> None:
-        if memory is not None:
-            resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-
-    started = subprocess.Popen(
-        [sys.executable, "-m", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limit
-    )
+def process(*words: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A command of distributed."""
+    started = subprocess.Popen([sys.executable, "-m", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield started
     finally:
         for each in (*psutil.Process(started.pid).children(recursive=True), started) if started.poll() is None else ():
             each.kill()
         started.wait()
+
+
+@contextmanager
+def little_memory(worker: int) -> Iterator[None]:
+    """As the kernel of a machine with 80 MB: each process of the worker that needs more is killed."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.02):
+            for child in psutil.Process(worker).children(recursive=True):
+                with suppress(psutil.Error):
+                    if child.memory_info().rss > 80_000_000:
+                        child.kill()
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watching.join()
 
 
 @pytest.fixture
@@ -68,9 +81,9 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
         yield str(file)
 
 
-def worker(scheduler: str, memory: int | None = None) -> object:
+def worker(scheduler: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
     words = ("--scheduler-file", scheduler, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0")
-    return process("distributed.cli.dask_worker", *words, memory=memory)
+    return process("distributed.cli.dask_worker", *words)
 
 
 def explored(path: Path, choice: ClusterChoice, watch: Callable[[Progress], None] = lambda _: None) -> Explored:
@@ -98,12 +111,14 @@ def test_the_same_table_whatever_happens_to_workers(
             if len(seen) == 4:
                 os.kill(suspended.pid, signal.SIGSTOP)
 
-        with worker(scheduler, memory=400_000_000) as _:
+        with worker(scheduler) as starved, little_memory(starved.pid):
             time.sleep(5)
             found = explored(path, ClusterChoice(scheduler=scheduler), watch)
         os.kill(suspended.pid, signal.SIGCONT)
     assert sorted(seen) == list(range(12))  # nothing is lost, nothing comes twice
     assert csv_text(found.rows) == expected
+    assert {incident.kind for incident in found.retried} == {"died", "worker"}, found.retried
+    assert not any(incident.worker for incident in plain.retried)
 
 
 def test_nobody_answers(make_study: MakeStudy, monkeypatch: pytest.MonkeyPatch) -> None:

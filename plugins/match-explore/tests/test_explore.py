@@ -8,13 +8,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from urllib.request import urlopen
 
 import match_core as match
 import pytest
 from match_core.plugin.facade import Plugins
 from match_explore.document import read_study
 from match_explore.engine.choice import ClusterChoice
-from match_explore.explored import Explored
+from match_explore.explored import Explored, Progress, Watch
 from match_explore.results.files import csv_text
 from match_explore.results.write import write_results
 from match_explore.run import explore_study
@@ -35,13 +36,21 @@ source = "made up by this test"
 """
 
 
-def explored(path: Path, workers: int = 2) -> Explored:
-    return explore_study(read_study(path), Plugins.load(), ClusterChoice(workers=workers), lambda _: None)
+def explored(path: Path, workers: int = 2, watch: Watch = lambda _: None) -> Explored:
+    return explore_study(read_study(path), Plugins.load(), ClusterChoice(workers=workers), watch)
 
 
 @pytest.mark.usefixtures("cache")
 def test_a_study_becomes_a_table_and_a_page(make_study: MakeStudy, tmp_path: Path) -> None:
-    found = explored(make_study(TEXT))
+    answers: list[int] = []
+
+    def watch(progress: Progress) -> None:
+        if progress.dashboard:  # the page that is printed is there
+            with urlopen(progress.dashboard.replace("/status", "/health")) as answer:
+                answers.append(answer.status)
+
+    found = explored(make_study(TEXT), watch=watch)
+    assert answers == [200]
     assert [row["status"] for row in found.rows] == ["ok"] * 4 and found.computed == 4
     assert [row["what_if"] for row in found.rows] == ["figure.cluster.core_count=4", ""] * 2
     slow, fast = (row["cycles"] for row in found.rows[2:])

@@ -16,7 +16,7 @@ def plugins_command(json: JsonOption = False) -> int:
 
     Example: MATCH_DISABLE_PLUGINS=match-chip match plugins
     """
-    from match_core.plugin.badge import shipped_badge
+    from match_core.plugin.badge import badge_state, shipped_badge
     from match_core.plugin.markers import CONTRACT_VERSION
 
     with Terminal(as_json=json) as terminal:
@@ -31,10 +31,7 @@ def plugins_command(json: JsonOption = False) -> int:
                 "schema": "match.plugins",
                 "headline": told,
                 "contract": CONTRACT_VERSION,
-                "plugins": [
-                    {**row.as_json(), "conformance": badge.as_json() if badge is not None else None}
-                    for row, badge in zip(rows, badges, strict=True)
-                ],
+                "plugins": [{**row.as_json(), "conformance": badge} for row, badge in zip(rows, badges, strict=True)],
                 "faults": [fault.as_json() for fault in faults],
                 "next": following,
             }
@@ -47,7 +44,7 @@ def plugins_command(json: JsonOption = False) -> int:
                 row.status,
                 ", ".join(row.targets) or "-",
                 ", ".join(hook.removeprefix("match_") for hook in row.hooks) or "-",
-                badge.state(row.version, CONTRACT_VERSION) if badge is not None else "-",
+                badge_state(badge, row.version, CONTRACT_VERSION) if badge else "-",
             )
             for row, badge in zip(rows, badges, strict=True)
         ]

@@ -7,8 +7,8 @@ from typing import Literal
 
 #: "float": a pass left operators in float whose integer form a unit runs; "rule": a unit's pattern does not apply;
 #: "disabled": the user disabled the unit; "data size": data give the size of the result; "no pattern": no other unit
-#: has a pattern with the operator.
-Cause = Literal["float", "rule", "disabled", "data size", "no pattern"]
+#: has a pattern with the operator; "memory": other nodes, which gain more, leave no room for what it would hold.
+Cause = Literal["float", "rule", "disabled", "data size", "no pattern", "memory"]
 
 
 @dataclass(frozen=True, slots=True)

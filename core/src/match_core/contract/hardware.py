@@ -42,13 +42,16 @@ class Uncertainty:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A software-managed memory. ``level`` grows with the distance from the units (L1 is 1, L2 is 2, ...)."""
+    """A software-managed memory. ``level`` grows with the distance from the units (L1 is 1, L2 is 2, ...). ``kind``:
+    "ram"; "read-only" (flash: constants and code, never activations); "held": private to units, for what a program
+    keeps there as long as it lives (``Workload.holds``), which the mapper shares out over the network."""
 
     name: str
     level: int
     size_bytes: int
     alignment_bytes: int = 4
     source: str = ""
+    kind: Literal["ram", "read-only", "held"] = "ram"
 
     def __post_init__(self) -> None:
         if self.size_bytes <= 0 or self.alignment_bytes <= 0 or self.alignment_bytes & (self.alignment_bytes - 1):
@@ -85,9 +88,10 @@ class RequantSpec:
     """The requantisation ``y = clip((acc * M + B) >> S, lo, hi)`` that a unit supports.
 
     ``product_bits`` is the width that ``acc * M`` and the sum with ``B`` must fit in (signed); ``multiplier_bits``
-    counts the bits of M including a sign bit if ``multiplier_signed``. ``activation_type`` is the element type of
-    activations that the unit reads and writes. With ``takes_both_types`` it is only a preference: the kernels also
-    accept the other 8-bit type, which is used if another unit of the Soc supports only that one.
+    counts the bits of M including a sign bit if ``multiplier_signed``; one bit: sums are only shifted.
+    ``activation_type`` is the element type of activations that the unit reads and writes. With ``takes_both_types`` it
+    is only a preference: the kernels also accept the other 8-bit type, which is used if another unit of the Soc
+    supports only that one.
     """
 
     multiplier_bits: int
@@ -115,7 +119,7 @@ class Unit:
     requantisation; ``exact_requant``: a wider one that the unit also supports, at more cycles. ``private``: (operand
     role or name, memory) pairs of operands that kernels read from another memory than ``memory`` (weight memories of
     accelerators). ``bundles``: the constants of a kernel may be stored one after another, aligned to their elements
-    only, so that one copy transfers them all (match_core/contract/bundle.py). ``integer_only``: the unit has no
+    only, so that one copy transfers them all (match_core/patterns/bundle.py). ``integer_only``: the unit has no
     floating point; if any unit of a Soc is so, functions of several values (layer normalisation) become integer
     operators whatever the precision. ``constants`` are those of the default preset; ``preset_constants``: (preset,
     constants) of the presets that have others."""
@@ -226,6 +230,8 @@ class Soc:
             raise ValueError(f"soc {self.name}: store {self.store!r} is not among {names}")
         if self.overflow is not None and self.overflow not in names:
             raise ValueError(f"soc {self.name}: overflow {self.overflow!r} is not among {names}")
+        if wrong := [m.name for m in self.memories if m.name in (self.home, self.overflow) and m.kind != "ram"]:
+            raise ValueError(f"soc {self.name}: {wrong[0]} has activations, so its kind must be ram")
         if self.preset and self.preset not in self.presets:
             raise ValueError(f"soc {self.name}: preset {self.preset!r} is not among {self.presets}")
         if self.host not in self.units:
@@ -267,6 +273,18 @@ class Soc:
             if self.mode == "concurrent" and part.unit == unit.name:
                 return (part.offset_bytes, part.size_bytes)
         return (0, self.memory(unit.memory).size_bytes)
+
+    @property
+    def held_bytes(self) -> dict[str, int]:
+        """The sizes of the memories of kind "held", by name."""
+        return {memory.name: memory.size_bytes for memory in self.memories if memory.kind == "held"}
+
+    @property
+    def swap_link(self) -> Link | None:
+        """The link over which tensors are copied to the store and back; None if there is none, or the store is
+        read-only."""
+        writable = self.store is not None and self.memory(self.store).kind == "ram"
+        return self.link_between(self.home, self.store or "") if writable else None
 
     def link_between(self, near: str, far: str) -> Link | None:
         """The first link that joins the two memories, in either order."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Optional
 
@@ -45,6 +45,14 @@ class Assignment:
 
     candidate: Candidate
     schedule: LoopSchedule
+
+
+def held_bytes(assignments: Iterable[Assignment]) -> dict[str, int]:
+    """What assignments hold as long as the program lives, by memory."""
+    found: dict[str, int] = {}
+    for name, size in (entry for a in assignments for entry in a.candidate.workload.holds):
+        found[name] = found.get(name, 0) + size
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,12 +52,11 @@ class Model:
     #: The source computes with integers, explicitly or held in floats: no pass may change a result, not even to round
     #: it better.
     integer_source: bool = False
-    #: Inputs that get outputs of the previous inference.
-    states: tuple[State, ...] = ()
+    states: tuple[State, ...] = ()  # inputs that get outputs of the previous inference
+    metadata: tuple[tuple[str, str], ...] = ()  # (key, value) of the file's metadata_props
     #: (name, size) of dynamic sizes of the source that the user fixed.
     dims: tuple[tuple[str, int], ...] = ()
-    #: Nodes that passes leave in float, with the reasons.
-    left: tuple[Left, ...] = ()
+    left: tuple[Left, ...] = ()  # nodes that passes leave in float, with the reasons
     #: Names of Slice and Concat nodes that only name bytes: their small tensors are parts of the large one
     #: (``Pattern.parts``), or copies of parts if its home is the store.
     parts: frozenset[str] = frozenset()

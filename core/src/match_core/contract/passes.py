@@ -32,14 +32,15 @@ Precision = Literal["exact", "fast"]
 class PassContext:
     """What a pass may know about the target: the Soc and all its units (including those that the user disabled, so that
     the arithmetic of the program does not depend on the choice of units), and the user's options: precision,
-    whether quantised inputs and outputs of the graph are integers, and the source nodes of which lossy passes must not
-    change the arithmetic."""
+    whether quantised inputs and outputs of the graph are integers, the source nodes of which lossy passes must not
+    change the arithmetic, and the ``metadata`` of the model's file (``Model.metadata``)."""
 
     soc: Soc
     units: tuple[Unit, ...]
     precision: Precision = "exact"
     quantized_io: bool = False
     exact_nodes: frozenset[str] = frozenset()
+    metadata: tuple[tuple[str, str], ...] = ()
 
     def changes(self, origin: Iterable[str]) -> bool:
         """Whether a lossy pass may change the arithmetic of nodes that come from these source nodes."""

@@ -52,5 +52,7 @@ class Pattern:
     @property
     def operators(self) -> frozenset[str]:
         """The operators that matches may contain; none for a search without claims."""
-        tops = self.claims.operators if self.claims else (self.structure,) if self.structure else ()
+        tops = (
+            (*self.claims.operators, *self.claims.atoms) if self.claims else (self.structure,) if self.structure else ()
+        )
         return frozenset(name for top in tops for name in operators_of(top))

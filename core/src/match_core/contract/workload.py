@@ -71,7 +71,7 @@ class Operand:
     """A tensor that the workload touches. ``element_bits`` of one element; ``name`` is also the field of the kernel
     context that receives the address of its tile.
 
-    ``parts``: the operand is a bundle of constants (contract/bundle.py) whose arrays follow each other in every piece
+    ``parts``: the operand is a bundle of constants (patterns/bundle.py) whose arrays follow each other in every piece
     of the first axis; the fields of the context are then those of the parts. ``base``: for a view, elements from the
     start of the tensor to the first element of the view. ``far``: the memory that holds the tensor between layers;
     empty: the home memory. ``form``: the stored form (``Soc.forms``) of the tensor there, whose bytes the axes
@@ -116,7 +116,8 @@ class Workload:
     reductions are inside of the output's depth. ``unroll``: (dimension, lanes) pairs, the spatial unrolling of the
     pattern on the unit (information for cost models and reports). ``arithmetic``: further integers of the kernel's
     context that affect neither cost nor schedule (multipliers, bounds): requests for schedules omit them, so that
-    layers that differ only in them are searched once.
+    layers that differ only in them are searched once. ``holds``: (memory, bytes) that the program keeps in memories of
+    kind "held" as long as it lives: resident weights, tables, descriptors.
     """
 
     kind: str
@@ -128,6 +129,7 @@ class Workload:
     accumulates: bool = False
     unroll: tuple[tuple[str, int], ...] = ()
     arithmetic: tuple[tuple[str, int], ...] = ()
+    holds: tuple[tuple[str, int], ...] = ()
 
     def dim(self, name: str) -> Dim:
         """The dimension of that name (KeyError if there is none)."""

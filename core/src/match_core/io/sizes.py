@@ -21,14 +21,3 @@ def bytes_text(count: int) -> str:
     """Bytes for people in binary multiples, four digits: ``832 KiB``, ``1.375 MiB``. Errors and JSON are exact."""
     power = min(max(abs(count), 1).bit_length() - 1, 30) // 10
     return f"{count / 1024**power:.4g} {('bytes', 'KiB', 'MiB', 'GiB')[power]}"
-
-
-def cycles_text(count: int) -> str:
-    """Cycles for people: ``1,234 cycles``."""
-    return f"{count:,} cycles"
-
-
-def seconds_text(seconds: float) -> str:
-    """A duration for people, in s, ms or us: ``1.25 ms``."""
-    factor, name = next(((f, n) for f, n in ((1, "s"), (1e3, "ms")) if seconds * f >= 1), (1e6, "us"))
-    return f"{seconds * factor:,.2f} {name}"

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from match_core.contract.model import OPSET
-from match_core.ir.integer_functions import INTEGER_FUNCTIONS
 
 if TYPE_CHECKING:
     import onnx
@@ -145,6 +145,21 @@ Convert <source, source_bytes, target, target_bytes> (x) => (y) {
 }"""
 
 
+def _integer_functions() -> Iterable[str]:
+    """The functions of ``integer_functions.txt``: one per paragraph, with both 8-bit types where the text names one."""
+    _, *paragraphs = Path(__file__).with_name("integer_functions.txt").read_text("utf-8").split("\n\n")
+    powers, limits = ((str(1 << shift) for shift in shifts) for shifts in (range(26), range(52, 0, -2)))
+    filled = {"$POWERS": ", ".join(powers), "$LIMITS": ", ".join(limits)}
+    for text in paragraphs:
+        body = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+        for name, value in filled.items():
+            body = body.replace(name, value)
+        for suffix, to in (("U8", _UINT8), ("I8", _INT8)) if "$TO" in body else (("", 0),):
+            yield f'<domain: "{ARITH}", opset_import: ["" : 21]>\n' + body.replace("$SUFFIX", suffix).replace(
+                "$TO", str(to)
+            )
+
+
 def _texts() -> tuple[str, ...]:
     kinds = (("U8", _UINT8), ("I8", _INT8))
     return (
@@ -160,7 +175,7 @@ def _texts() -> tuple[str, ...]:
         _NHWC_MAX_POOL,
         _NHWC_AVERAGE_POOL,
         _CONVERT,
-        *INTEGER_FUNCTIONS,
+        *_integer_functions(),
     )
 
 

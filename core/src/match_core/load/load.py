@@ -71,14 +71,14 @@ def model_from_proto(proto: onnx.ModelProto, name: str, source: str, sha256: str
     rename_integer_operators(proto)
     check_opset(proto, source)
     check_values(proto, source)
-    states = declared_states(proto)
+    states, metadata = declared_states(proto), tuple((entry.key, entry.value) for entry in proto.metadata_props)
     proto, provenance = with_pinned_inputs(proto, lambda given: static_model(given, source))
     check_shapes(proto, source, provenance)
     notes = room_notes(proto)
     graph = import_graph(proto)
     graph.name = name
     empty_constants(graph)
-    return Model(name, graph, source, digest, provenance, notes, states=states)
+    return Model(name, graph, source, digest, provenance, notes, states=states, metadata=metadata)
 
 
 def static_model(proto: onnx.ModelProto, source: str) -> tuple[onnx.ModelProto, dict[str, tuple[str, ...]]]:

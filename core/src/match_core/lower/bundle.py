@@ -1,4 +1,4 @@
-"""The bytes of a bundle of constants, in the pieces that a schedule's kernel calls use (see contract/bundle.py)."""
+"""The bytes of a bundle of constants, in the pieces that a schedule's kernel calls use (see patterns/bundle.py)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from match_core.contract.bundle import pieces
 from match_core.contract.geometry import round_up
+from match_core.patterns.bundle import pieces
 
 if TYPE_CHECKING:
     from match_core.contract.loops import TileLoop

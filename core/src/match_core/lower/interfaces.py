@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Literal
 
 from match_core.contract.unit_api import KernelInterface, RuntimeFile
-from match_core.contract.workload import Workload
 
 _Role = Literal["input", "constant", "output"]
 Operands = tuple[tuple[str, _Role], ...]
@@ -29,34 +28,6 @@ WINDOW = (("input", "y"), ("input", "x"))
 def context_type(interface: KernelInterface) -> str:
     """The C type of the kernel context."""
     return f"match_{interface.kind}_t"
-
-
-def check_workload(interface: KernelInterface, workload: Workload) -> None:
-    """ValueError unless the workload has exactly the declared operands, dimensions, windows and geometry."""
-    windowed = tuple(
-        (operand.name, axis.name)
-        for operand in workload.operands
-        if operand.role != "constant"
-        for axis in operand.axes
-        if axis.windowed
-    )
-    fields = tuple((field, operand.role) for operand in workload.operands for field in operand.fields)
-    pairs = (
-        ("operands", _constants_sorted(fields), _constants_sorted(interface.operands)),
-        ("dimensions", tuple(d.name for d in workload.dims), interface.dims),
-        ("geometry", tuple(sorted(workload.parameters)), tuple(sorted(interface.geometry))),
-    )
-    for what, found, declared in pairs:
-        if found != declared:
-            raise ValueError(f"workload {workload.kind}: {what} {found} differ from the interface's {declared}")
-    if not set(windowed) <= set(interface.windowed):
-        raise ValueError(f"workload {workload.kind}: windows {windowed} are not in {interface.windowed}")
-
-
-def _constants_sorted(operands: tuple[tuple[str, _Role], ...]) -> tuple[tuple[str, _Role], ...]:
-    """Inputs and outputs in the given order, then the constants sorted, because their order has no meaning."""
-    constants = tuple(sorted(entry for entry in operands if entry[1] == "constant"))
-    return (*(entry for entry in operands if entry[1] != "constant"), *constants)
 
 
 def context_header(interface: KernelInterface) -> RuntimeFile:

@@ -12,13 +12,11 @@ import onnx_graphsurgeon as gs
 from numpy.typing import NDArray
 
 from match_core.contract.candidate import Candidate
-from match_core.contract.geometry import far_bytes
 from match_core.contract.hardware import Soc
 from match_core.contract.mapping import Assignment
 from match_core.contract.unit_api import InlineCode, InlineKernel, InlineRequest, Kernel, RegionKernel, UnitApi
 from match_core.lower.bundle import bundle_bytes
 from match_core.lower.constants import ConstantPool
-from match_core.lower.interfaces import check_workload
 from match_core.lower.region_code import LoweredRegion, lower_region
 from match_core.lower.sections import code_section
 from match_core.lower.slices import sliced
@@ -125,7 +123,6 @@ def _lower_kernel(
     function: str, label: str, assignment: Assignment, kernel: Kernel, pool: ConstantPool, title: str, soc: Soc
 ) -> Lowered:
     candidate, workload = assignment.candidate, assignment.candidate.workload
-    check_workload(kernel.interface, workload)
     packed = _packed(kernel, candidate)
     streamed = assignment.schedule.streamed(soc.home)
     constants: dict[str, str] = {}
@@ -134,11 +131,6 @@ def _lower_kernel(
         if operand.role != "constant":
             continue
         array = bundle_bytes(operand, packed, assignment.schedule.loops) if operand.parts else packed[operand.name]
-        expected = far_bytes(operand)
-        if array.nbytes != expected:
-            raise ValueError(
-                f"{candidate.pattern.name}: constant {operand.name} has {array.nbytes} bytes, not {expected}"
-            )
         words = f"{', '.join(operand.fields)} of {title}"
         if operand.name in streamed:
             stored[operand.name] = pool.add_stored(array, words, _store_alignment_bytes(soc))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from match_core.contract.mapping import held_bytes
 from match_core.schedule.evaluate import false_claim
 from match_core.validate.concurrent_program import concurrent_faults
 from match_core.validate.mapping import mapping_faults
@@ -30,6 +31,9 @@ def mapping_fault(
         wrong = _mispriced(mapping.assignments, request.offered, scheduler)
     if wrong:
         return wrong
+    for name, size in held_bytes(mapping.assignments).items():
+        if size > (have := request.soc.held_bytes.get(name, 0)):
+            return f"it holds {size} of the {have} bytes of {name}"
     if mapping.objective != request.objective:
         return f"its objective is {mapping.objective}, {request.objective} was requested"
     return "; ".join(mapping_faults(request.model.graph, mapping, conversions))
@@ -74,8 +78,7 @@ def _mispriced(assignments: Iterable[Assignment], offered: Iterable[Assignment],
 
 
 def _swap_faults(program: Program) -> Iterable[str]:
-    soc = program.soc
-    link = soc.link_between(soc.home, soc.store) if soc.store is not None else None
+    link = program.soc.swap_link
     for swap in program.swaps:
         cycles = None if link is None else link.copy_cycles(swap.size_bytes)
         if swap.cycles != cycles:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from match_core.contract.bundle import bundled
 from match_core.contract.candidate import Candidate, Candidates, Refusal
 from match_core.contract.model import qualified_op
 from match_core.contract.pattern import Pattern
 from match_core.contract.structure import Match
 from match_core.ir.topology import Topology
+from match_core.patterns.bundle import bundled
 from match_core.patterns.matcher import matches_at, result_operators
 
 if TYPE_CHECKING:

@@ -25,15 +25,15 @@ _NEVER = RANDOM | {"DequantizeLinear"}
 
 def run(model: Model, context: PassContext) -> Model:
     """Fold in one walk from inputs to outputs. Shape and Size fold too, as all shapes are static."""
+    if not any(_shape(node) or _evaluate(node) for node in model.graph.nodes):
+        return model
     editor = Editor(model)
     sort_nodes(editor.graph)
-    folded = False
     for node in list(editor.graph.nodes):
         results = _shape(node) or _evaluate(node)
         for tensor, values in zip(node.outputs, results or (), strict=False):
-            folded = True
             editor.replace(tensor, editor.constant(tensor.name, values))
-    return editor.finish() if folded else model
+    return editor.finish()
 
 
 def _shape(node: gs.Node) -> list[NDArray[np.generic]] | None:

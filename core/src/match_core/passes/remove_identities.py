@@ -19,7 +19,9 @@ _ONE_INPUT = frozenset(("Concat", "Sum", "Max", "Min", "Mean"))
 
 
 def run(model: Model, context: PassContext) -> Model:
-    """Remove them, and all nodes that no output depends on."""
+    """Remove them, and all nodes that only they depend on."""
+    if not any(is_identity(node) for node in model.graph.nodes):
+        return model
     editor = Editor(model)
     for node in list(editor.graph.nodes):
         if _other_outputs_unread(node, editor.graph) and is_identity(node) and not _is_copy(node, editor.graph):

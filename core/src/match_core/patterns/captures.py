@@ -87,7 +87,7 @@ def sum_bounds(rows: NDArray[np.int64], least: int, most: int) -> tuple[Objects,
 
 def largest(*arrays: Objects) -> int:
     """The largest magnitude in all arrays."""
-    return max(abs(int(value)) for array in arrays for value in array)
+    return max(abs(int(end)) for array in arrays for end in (array.min(), array.max()))
 
 
 def product_reach(match: Match) -> int:

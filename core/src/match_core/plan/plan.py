@@ -6,6 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from match_core.contract.mapping import held_bytes
 from match_core.contract.program import Buffer, MemoryUse, Program, Task
 from match_core.plan.draft import Draft, draft_of
 from match_core.plan.order import dependencies
@@ -121,9 +122,9 @@ def _memory_use(soc: Soc, draft: Draft, constant_bytes: int, stored_bytes: int) 
             raise ValueError(f"a unit has its tiles in {soc.home}, which holds the activations")
         for name, size in assignment.schedule.working_bytes:
             working[name] = max(working.get(name, 0), size)
-    uses = []
+    uses, held = [], held_bytes(draft.assignments)
     for memory in soc.memories:
-        use = MemoryUse(memory.name, working.get(memory.name, 0), 0, memory.size_bytes)
+        use = MemoryUse(memory.name, working.get(memory.name, 0), held.get(memory.name, 0), memory.size_bytes)
         if memory.name == soc.home:
             use = replace(
                 use,

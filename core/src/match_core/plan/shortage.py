@@ -91,12 +91,12 @@ class Shortage:
 
 def store_shortage(model: Model, store: Memory, stored: Sequence[tuple[str, int]]) -> InfeasibleError:
     """MATCH-M001 for the memory of streamed constants."""
-    need = sum(size for _, size in stored)
+    need, what = sum(size for _, size in stored), "constants" if store.kind == "read-only" else "streamed constants"
     return InfeasibleError(
         code="MATCH-M001",
         what=f"the program does not fit memory {store.name}: {need - store.size_bytes} bytes too many",
         where=model.source or model.name,
-        why=f"needs {need} bytes of {store.size_bytes} for streamed constants; largest constants: {largest(stored)}",
+        why=f"needs {need} bytes of {store.size_bytes} for {what}; largest constants: {largest(stored)}",
         help=(f"make the constants {need - store.size_bytes} bytes smaller: fewer channels, or narrower weights",),
     )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from match_core.contract.commands import Command
 from match_core.contract.cost import CostModel
@@ -12,9 +12,10 @@ from match_core.contract.element_types import c_type
 from match_core.contract.exactness import ExactChoice
 from match_core.contract.fitting import Fit
 from match_core.contract.front_end import FrontEnd
+from match_core.contract.geometry import far_bytes
 from match_core.contract.hardware import Hardware, Soc, Unit
 from match_core.contract.loops import LoopSchedule
-from match_core.contract.mapping import Mapping
+from match_core.contract.mapping import Mapping as UnitMapping
 from match_core.contract.passes import Pass
 from match_core.contract.pattern import Pattern
 from match_core.contract.planning import Plan
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from match_core.contract.unit_api import Kernel, KernelInterface
+    from match_core.contract.workload import Workload
 
 _Item = TypeVar("_Item")
 
@@ -111,9 +114,9 @@ def commands(answer: object) -> tuple[Command, ...]:
     return value
 
 
-def mapping(answer: object) -> Mapping:
+def mapping(answer: object) -> UnitMapping:
     """A mapping; its correctness is checked against the graph later."""
-    return _instance(answer, Mapping)
+    return _instance(answer, UnitMapping)
 
 
 def plan(answer: object) -> Plan:
@@ -199,3 +202,47 @@ def _check_constant(number: int, values: NDArray[np.generic]) -> None:
         c_type(values.dtype)
     except KeyError:
         raise ValueError(f"constant {number} has elements of type {values.dtype}, which C cannot carry") from None
+
+
+def packed(kernel: Kernel, workload: Workload, arrays: Mapping[str, NDArray[np.generic]]) -> Mapping[str, Any]:
+    """The constants, if the workload is the one that the kernel's interface declares and each constant has the bytes of
+    its operand."""
+    check_workload(kernel.interface, workload)
+    for operand in workload.operands:
+        for name in operand.fields if operand.role == "constant" else ():
+            if name not in arrays:
+                raise WrongAnswerError(f"constant {name} is missing, there are {', '.join(arrays) or 'none'}")
+        if operand.role == "constant" and not operand.parts and arrays[operand.name].nbytes != far_bytes(operand):
+            found = arrays[operand.name]
+            raise WrongAnswerError(
+                f"constant {operand.name} has {found.nbytes} bytes ({found.dtype}), not {far_bytes(operand)}"
+            )
+    return arrays
+
+
+def check_workload(interface: KernelInterface, workload: Workload) -> None:
+    """WrongAnswerError unless the workload has exactly the declared operands, dimensions, windows and geometry."""
+    windowed = tuple(
+        (operand.name, axis.name)
+        for operand in workload.operands
+        if operand.role != "constant"
+        for axis in operand.axes
+        if axis.windowed
+    )
+    fields = tuple((field, operand.role) for operand in workload.operands for field in operand.fields)
+    pairs = (
+        ("operands", _constants_sorted(fields), _constants_sorted(interface.operands)),
+        ("dimensions", tuple(d.name for d in workload.dims), interface.dims),
+        ("geometry", tuple(sorted(workload.parameters)), tuple(sorted(interface.geometry))),
+    )
+    for what, found, declared in pairs:
+        if found != declared:
+            raise WrongAnswerError(f"workload {workload.kind}: {what} {found} differ from the interface's {declared}")
+    if not set(windowed) <= set(interface.windowed):
+        raise WrongAnswerError(f"workload {workload.kind}: windows {windowed} are not in {interface.windowed}")
+
+
+def _constants_sorted(operands: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Inputs and outputs in the given order, then the constants sorted, because their order has no meaning."""
+    constants = tuple(sorted(entry for entry in operands if entry[1] == "constant"))
+    return (*(entry for entry in operands if entry[1] != "constant"), *constants)

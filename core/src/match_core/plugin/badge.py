@@ -1,85 +1,29 @@
-"""The results of the conformance cases as a small file that a package ships: no date, no path, no machine."""
+"""The badge that a package ships: the results of its conformance cases, which match-kit writes."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from pathlib import Path
+from contextlib import suppress
+from typing import Any
 
-from match_core.io.files import whole_file
 from match_core.plugin.places import import_folder
 
 FILE_NAME = "match-badge.json"
-_SCHEMA = "match.badge"
+SCHEMA = "match.badge"
 
 
-@dataclass(frozen=True, slots=True)
-class Badge:
-    """``levels``: the passed ones, in their order; ``of``: the number of all levels; ``core``: the version of
-    match-core that ran the cases."""
-
-    package: str
-    version: str
-    contract: int
-    core: str
-    targets: tuple[str, ...]
-    levels: tuple[str, ...]
-    of: int
-    passed: int
-    failed: int
-    skipped: int
-
-    def as_json(self) -> dict[str, object]:
-        """The fields as a JSON object."""
-        return {
-            "schema": _SCHEMA,
-            "schema_version": 1,
-            "package": self.package,
-            "version": self.version,
-            "contract": self.contract,
-            "core": self.core,
-            "targets": list(self.targets),
-            "levels": list(self.levels),
-            "of": self.of,
-            "cases": {"passed": self.passed, "failed": self.failed, "skipped": self.skipped},
-        }
-
-    def state(self, version: str, contract: int) -> str:
-        """The text that ``match plugins`` shows for an installed package of this version."""
-        if (self.version, self.contract) != (version, contract):
-            return f"of {self.version}, contract {self.contract}"
-        return f"{len(self.levels)} of {self.of} levels"
-
-    def write(self, path: Path) -> None:
-        """Replace the file. UsageError MATCH-U045 if it cannot be written."""
-        with whole_file(path, "the badge") as file:
-            file.write((json.dumps(self.as_json(), indent=1) + "\n").encode("utf-8"))
-
-
-def read_badge(path: Path) -> Badge | None:
-    """The badge in a file; None if there is none or it cannot be read."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        if document["schema"] != _SCHEMA:
-            return None
-        cases = document["cases"]
-        return Badge(
-            package=str(document["package"]),
-            version=str(document["version"]),
-            contract=int(document["contract"]),
-            core=str(document["core"]),
-            targets=tuple(map(str, document["targets"])),
-            levels=tuple(map(str, document["levels"])),
-            of=int(document["of"]),
-            passed=int(cases["passed"]),
-            failed=int(cases["failed"]),
-            skipped=int(cases["skipped"]),
-        )
-    except (OSError, OverflowError, RecursionError, ValueError, KeyError, TypeError):
-        return None
-
-
-def shipped_badge(distribution: str, plugin: str) -> Badge | None:
-    """The badge that an installed package ships with its modules; None if it ships none."""
+def shipped_badge(distribution: str, plugin: str) -> dict[str, Any] | None:
+    """The badge of an installed package, a file next to its modules; None if it ships none."""
     folder = import_folder(distribution, plugin)
-    return read_badge(folder / FILE_NAME) if folder is not None else None
+    with suppress(OSError, RecursionError, ValueError, KeyError, TypeError):
+        badge: dict[str, Any] = json.loads((folder / FILE_NAME).read_text("utf-8")) if folder is not None else {}
+        if badge["schema"] == SCHEMA and badge_state(badge, "", 0):
+            return badge
+    return None
+
+
+def badge_state(badge: dict[str, Any], version: str, contract: int) -> str:
+    """The text that ``match plugins`` shows for an installed package of this version."""
+    state = f"{len(badge['levels'])} of {badge['of']} levels"
+    same = (badge["version"], badge["contract"]) == (version, contract)
+    return state if same else f"of {badge['version']}, contract {badge['contract']}"

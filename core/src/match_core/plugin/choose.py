@@ -85,7 +85,15 @@ def units(soc: Soc, targets: Targets, faults: Sequence[PluginFault]) -> tuple[Un
                 *(f"repair {fault.distribution}: {fault.cause}" for fault in faults),
             ),
         )
-    return tuple(targets.units[name].item if name in targets.units else _bare(name) for name in soc.units)
+    found = tuple(targets.units[name].item if name in targets.units else _bare(name) for name in soc.units)
+    known = [memory.name for memory in soc.memories]
+    for unit in found:
+        if unit.memory is not None and unit.memory not in known:
+            where = f"unit {unit.name!r} of {targets.units[unit.name].owner.distribution}, hook match_hardware"
+            why = f"its memory {unit.memory!r} is not one of the target's: {', '.join(known)}"
+            help_ = ("name a memory of the Soc in Unit.memory, or add it to Soc.memories",)
+            raise PluginError("MATCH-H006", f"target {soc.name} cannot be used", where, why, help_)
+    return found
 
 
 def _bare(host: str) -> Unit:

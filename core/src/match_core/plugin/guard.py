@@ -6,14 +6,14 @@ internal error of the core. Errors meant for the user pass unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from match_core.contract.errors import MatchError
 from match_core.contract.unit_api import InlineKernel, RegionKernel
-from match_core.plugin.answers import region_code
-from match_core.plugin.records import HOOK_RAISED
+from match_core.plugin.answers import WrongAnswerError, packed, region_code
+from match_core.plugin.records import HOOK_RAISED, WRONG_ANSWER
 from match_core.plugin.registry import CONTAINED, one_line
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from match_core.contract.passes import Pass
     from match_core.contract.pattern import Pattern
     from match_core.contract.runner import Runner
-    from match_core.contract.unit_api import Kernel, RegionCode, UnitApi
+    from match_core.contract.unit_api import Kernel, UnitApi
     from match_core.plugin.discovery import Found
     from match_core.plugin.registry import Registry
 
@@ -37,14 +37,16 @@ class Guard:
     hook: str
 
     def call(self, function: Callable[..., Any], what: str, *arguments: Any, **named: Any) -> Any:
-        """Call a function of the plugin; PluginError MATCH-H005 for any exception."""
+        """Call a function of the plugin; PluginError MATCH-H005 for any exception, H006 for a wrong answer."""
         try:
             return function(*arguments, **named)
         except MatchError:
             raise
         except CONTAINED as error:
-            fault = self.registry.fault(self.plugin, self.hook, f"{what}: {one_line(error)}", HOOK_RAISED)
-            raise fault.as_error(f"{what} failed") from error
+            code = WRONG_ANSWER if isinstance(error, WrongAnswerError) else HOOK_RAISED
+            about, cause = _about(arguments), one_line(error)
+            fault = self.registry.fault(self.plugin, self.hook, f"{what}{about}: {cause}", code)
+            raise fault.as_error(f"{what} failed", about, cause) from error
 
     def function(self, function: Callable[..., Any], what: str) -> Callable[..., Any]:
         """The function with its faults attributed."""
@@ -98,25 +100,35 @@ class Guard:
 
     def _kernel(self, kernel: Kernel | InlineKernel | RegionKernel, name: str) -> Kernel | InlineKernel | RegionKernel:
         if isinstance(kernel, RegionKernel):
-            return replace(kernel, compile=self.function(Checked(kernel.compile), f"code of region {name}"))
+            return replace(kernel, compile=self.function(Checked(kernel), f"code of region {name}"))
         if isinstance(kernel, InlineKernel):
             return replace(
                 kernel,
                 inputs=self.function(kernel.inputs, f"inputs of kernel {name}"),
                 render=self.function(kernel.render, f"C of kernel {name}"),
             )
-        return replace(kernel, pack=self.function(kernel.pack, f"constants of kernel {name}"))
+        return replace(kernel, pack=self.function(Checked(kernel), f"constants of kernel {name}"))
+
+
+def _about(arguments: Sequence[object]) -> str:
+    """The layer that a function was called for, if its first argument has nodes or is a workload."""
+    first = arguments[0] if arguments else None
+    sizes = [f"{dim.name} {dim.size}" for dim in getattr(first, "dims", ())]
+    names = [str(node.name) for node in getattr(first, "nodes", ())]
+    return f", nodes {', '.join(names)}" if names else f", a layer with {', '.join(sizes)}" if sizes else ""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """The answer of a package's ``compile``, if it is code that can be emitted."""
+    """Calls ``compile`` or ``pack`` of a kernel; TypeError or ValueError for an answer that cannot be emitted."""
 
-    function: Callable[..., Any]
+    kernel: Kernel | RegionKernel
 
-    def __call__(self, *arguments: Any) -> RegionCode:
-        """Call the function; TypeError or ValueError for an answer that is not valid code."""
-        return region_code(self.function(*arguments))
+    def __call__(self, *arguments: Any) -> Any:
+        """The answer."""
+        if isinstance(self.kernel, RegionKernel):
+            return region_code(self.kernel.compile(*arguments))
+        return packed(self.kernel, arguments[1], self.kernel.pack(*arguments))
 
 
 @dataclass(frozen=True)

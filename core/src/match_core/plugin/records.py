@@ -25,6 +25,8 @@ STAGE_CODES = {
 HOOK_RAISED = "MATCH-H005"
 WRONG_ANSWER = "MATCH-H006"
 FALSE_CLAIM = "MATCH-H011"
+#: Help for whoever maintains the plugin.
+_TRACE = ("to print the traceback, set MATCH_TRACEBACK=1",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,19 @@ class PluginFault:
             "code": self.code,
         }
 
-    def as_error(self, what: str) -> PluginError:
-        """The error for a user who requires this plugin; ``what`` failed because of it."""
+    def as_error(self, what: str, about: str = "", why: str = "") -> PluginError:
+        """The error for a user who requires this plugin; ``what`` failed because of it. ``about``: the layer, with a
+        comma before it; ``why``: the cause if ``what`` need not be repeated."""
         return PluginError(
             code=self.code,
             what=what,
-            where=f"plugin {self.entry_point} of {self.distribution} {self.version}, stage: {self.stage}",
-            why=self.cause,
-            help=(f"install another version of {self.distribution}", self.how_to_disable),
+            where=f"plugin {self.entry_point} of {self.distribution} {self.version}, stage: {self.stage}{about}",
+            why=why or self.cause,
+            help=(
+                f"install another version of {self.distribution}",
+                self.how_to_disable,
+                *_TRACE[self.code != HOOK_RAISED :],
+            ),
         )
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from traceback import walk_tb
 from types import ModuleType
 from typing import TypeVar
 
@@ -45,7 +46,7 @@ SPECS = (hardware, load, transforms, patterns, cost, schedule, map, plan, emit, 
 HOOKS = tuple(name for spec in SPECS for name in vars(spec) if name.startswith("match_"))
 
 #: Hooks that answer for one model: their errors for the user pass unchanged.
-ABOUT_MODELS = ("match_map", "match_plan", "match_exact", "match_fit")
+ABOUT_MODELS = ("match_schedule", "match_map", "match_plan", "match_exact", "match_fit")
 #: Exceptions of a plugin's code that are contained. Ctrl-C is not among them.
 CONTAINED = (Exception, SystemExit)
 
@@ -231,4 +232,18 @@ def one_line(error: BaseException) -> str:
         text = text[:297] + "..."
     if isinstance(error, WrongAnswerError):  # its text needs no type
         return text
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return (f"{type(error).__name__}: {text}" if text else type(error).__name__) + _place(error)
+
+
+#: What calls plugins. Libraries may put importlib_metadata in the place of the standard library's module.
+_AROUND = ("match_core", "importlib", "importlib_metadata", "pluggy")
+
+
+def _place(error: BaseException) -> str:
+    """File and line of the plugin that raised: its deepest frame, not that of a library that it called."""
+    frames = [(str(frame.f_globals.get("__name__")), line) for frame, line in walk_tb(error.__traceback__)]
+    own = [(name, line) for name, line in frames if name.split(".")[0] not in _AROUND]
+    same = [
+        f"{name.replace('.', '/')}.py:{line}" for name, line in own if name.split(".")[0] == own[0][0].split(".")[0]
+    ]
+    return f" ({same[-1]})" if same else ""

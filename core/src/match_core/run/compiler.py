@@ -29,6 +29,7 @@ THREADS = ("-fsanitize=thread", "-fno-builtin", "-fPIE", "-g1", "-O1", "-DMATCH_
 _NO_LIBRARY = re.compile(
     r"(?:cannot find -l|unable to find library -l|library not found for -l|library not found: |library ')([\w.+-]+)"
 )
+_UNDEFINED = re.compile(r"(?:undefined reference to|undefined symbol:) [`'‘]?(\w+)|\"_(\w+)\", referenced from")
 _NO_HEADER = re.compile(r"fatal error: '?([\w./+-]+\.h\w*)'?(?:: No such file| file not found)")
 #: For one source, with the optimisation of sanitizers on a slow machine (an estimate); bytes of a line that is shown.
 LIMIT_SECONDS, _LINE_MAX = 600, 300
@@ -109,7 +110,7 @@ class Objects:
         """The executable; ``replaced``: other objects for some of the sources."""
         objects = [str(path) for path in {**self.objects, **(replaced or {})}.values()]
         command = [*self.command, *objects, *(f"-l{name}" for name in self.libraries), "-lm", "-o", str(executable)]
-        _Process(command, executable, "link", self.libraries).finish()
+        _Process(command, executable, "link", self.libraries, [*self.objects]).finish()
         return executable
 
 
@@ -125,8 +126,11 @@ class _Job:
 class _Process:
     """A running compiler or linker that makes ``target`` from ``what``."""
 
-    def __init__(self, command: Sequence[str], target: Path, what: str, libraries: Mapping[str, str]) -> None:
-        self.target, self.what, self.libraries, self.end = target, what, libraries, time.monotonic() + LIMIT_SECONDS
+    def __init__(
+        self, command: Sequence[str], target: Path, what: str, libraries: Mapping[str, str], linked: Sequence[Path] = ()
+    ) -> None:
+        self.target, self.what, self.libraries, self.linked = target, what, libraries, linked
+        self.end = time.monotonic() + LIMIT_SECONDS
         try:
             self.process = Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, start_new_session=True)
         except (OSError, ValueError) as error:  # no program of this machine
@@ -141,7 +145,10 @@ class _Process:
         finally:
             if self.process.returncode is None:
                 self.stop()
-        _check(self.process.returncode, self.what, output.decode("utf-8", "replace"), self.libraries)
+        text = output.decode("utf-8", "replace")
+        for symbol in [first or second for first, second in _UNDEFINED.findall(text)][:1]:
+            raise _undefined(symbol, self.linked)
+        _check(self.process.returncode, self.what, text, self.libraries)
         if not self.target.is_file():
             raise _rejected(self.what, f"the compiler ended with status 0 and wrote no {self.target.name}")
 
@@ -220,6 +227,20 @@ def _check(status: int, what: str, output: str, libraries: Mapping[str, str]) ->
     text = "".join(character if character.isprintable() or character == "\n" else "?" for character in output)
     lines = [line for line in text.split("\n") if "error" in line or "warning" in line] or text.split("\n")
     raise _rejected(what, "; ".join(line[:_LINE_MAX] for line in lines[:3] if line) or f"exit status {status}")
+
+
+def _undefined(symbol: str, sources: Sequence[Path]) -> ToolError:
+    """MATCH-T002: the files that call a symbol that no source defines, and those with the header that declares it."""
+    call, folders = re.compile(rf"\b{symbol}\s*\("), {source.parent for source in sources}
+    headers = [p.name for folder in folders for p in folder.glob("*.h") if call.search(p.read_text("utf-8", "replace"))]
+    texts = {source: source.read_text("utf-8", "replace") for source in sources}
+    users = [source for source, text in texts.items() if call.search(text)]
+    should = [p for p, text in texts.items() if p not in users and any(f'"{header}"' in text for header in headers)]
+    same = [path for path in should if f"{path.stem}.h" in headers]
+    apart = [path for path in should if path.parent not in {user.parent for user in users}]
+    named, calling = (" or ".join(path.name for path in paths) for paths in (same or apart or should, users))
+    where = f"{named} should define it, with {', '.join(headers)}" if named else "no header declares it"
+    return _rejected("link", f"no C file defines {symbol}, which {calling or 'the program'} calls; {where}")
 
 
 def _rejected(what: str, why: str) -> ToolError:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shutil
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -28,7 +30,7 @@ class ObjectCache:
     """The cached objects of ``command`` (compiler and flags), which searches headers in ``includes``."""
 
     def __init__(self, command: Sequence[str], includes: Sequence[Path]) -> None:
-        version = _version(command[0])
+        version = _version(*_stamped(Path(shutil.which(command[0]) or command[0])))
         words = "\0".join(command).encode()
         self._compiler = words + b"\0" + version
         self._named_by_command = (*_headers(words), *(word for word in command if word.endswith(".h")))
@@ -57,12 +59,28 @@ class ObjectCache:
     def _file(self, path: Path) -> tuple[bytes, tuple[str, ...]]:
         """Digest of a file and the headers it names; empty if there is no such file."""
         if path not in self._files:
-            text = path.read_bytes() if path.is_file() else b""
-            self._files[path] = (hashlib.sha256(text).digest(), _headers(text))
+            self._files[path] = _summary(*_stamped(path))
         return self._files[path]
 
 
-def _version(compiler: str) -> bytes:
+def _stamped(path: Path) -> tuple[Path, int, int]:
+    """A file with the time of its last change in nanoseconds and its size in bytes; zeros if it cannot be read."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return path, 0, 0
+    return path, found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=4096)
+def _summary(path: Path, time_ns: int, size_bytes: int) -> tuple[bytes, tuple[str, ...]]:
+    """Digest of a file of this time and size and the headers it names; empty if there is no such file."""
+    text = path.read_bytes() if path.is_file() else b""
+    return hashlib.sha256(text).digest(), _headers(text)
+
+
+@lru_cache(maxsize=8)
+def _version(compiler: Path, time_ns: int, size_bytes: int) -> bytes:
     """What the compiler says of itself; nothing where it cannot be asked, and compiling says why."""
     with TemporaryFile() as said, suppress(OSError, ValueError, subprocess.TimeoutExpired):
         subprocess.run([compiler, "--version"], stdin=subprocess.DEVNULL, stdout=said, check=False, timeout=ASK_SECONDS)

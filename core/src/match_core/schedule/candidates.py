@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -74,13 +74,15 @@ class Scheduler:
         """Every candidate that has a schedule, and a refusal for every one that does not fit. Where the objective
         requires energy figures, candidates of units that publish none are left out; UsageError MATCH-U028 if nothing
         else runs a node."""
-        asked = [(candidate, self._first_request(candidate)) for candidate in candidates.legal]
+        beyond = [refusal for candidate in candidates.legal for refusal in self._beyond(candidate)]
+        legal = [candidate for candidate in candidates.legal if not beyond or not any(self._beyond(candidate))]
+        asked = [(candidate, self._first_request(candidate)) for candidate in legal]
         if self.objective != "latency":
             asked = [(c, r) for c, r in asked if c.pattern.view or r.cost_model.energy is not None]
             covered = {name for candidate, _ in asked for name in candidate.node_names}
             self._check_energy((c, None) for c in candidates.legal if not covered.issuperset(c.node_names))
         assignments: list[Assignment] = []
-        refused: list[Refusal] = []
+        refused = beyond
         for (candidate, _), answer in zip(asked, self.answers([request for _, request in asked]), strict=True):
             if isinstance(answer, LoopSchedule):
                 assignments.append(Assignment(candidate, answer))
@@ -88,6 +90,13 @@ class Scheduler:
                 refused.append(answer.as_refusal(candidate.unit, candidate.pattern.name, candidate.node_names))
         self._check_energy((a.candidate, a.schedule.cost.energy_pj) for a in assignments)
         return tuple(assignments), tuple(refused)
+
+    def _beyond(self, candidate: Candidate) -> Iterator[Refusal]:
+        """Refusals of a candidate that alone holds more than a memory has; a board may lack the memory."""
+        for name, size in candidate.workload.holds:
+            if size > (have := self.soc.held_bytes.get(name, 0)):
+                value = f"it holds {size} bytes of {have}"
+                yield Refusal(candidate.unit, candidate.pattern.name, candidate.node_names, f"fits {name}", value)
 
     def streamed_request(self, candidate: Candidate, staging_bytes: int) -> ScheduleRequest:
         """The request with large constants streamed from the Soc's store through ``staging_bytes`` of the home
@@ -149,7 +158,7 @@ def plain(workload: Workload) -> Workload:
     """The workload without the positions of its views and without its arithmetic, which do not affect schedules: shares
     that differ in position only, and layers that differ in arithmetic only, are searched once."""
     operands = tuple(replace(operand, base=0) for operand in workload.operands)
-    return replace(workload, operands=operands, arithmetic=())
+    return replace(workload, operands=operands, arithmetic=(), holds=())
 
 
 def _streamable(candidate: Candidate) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from match_core.contract.candidate import DISABLED
 from match_core.contract.fallback import Fallback
 from match_core.contract.macs import node_macs
+from match_core.contract.mapping import held_bytes
 from match_core.ir.titles import SILENT, source_operators
 
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ class _Why:
         self.units = {unit: operators for unit, operators in planned.operators.items() if unit != host}
         others = [offered.candidate for offered in planned.offered if offered.candidate.unit != host]
         self.elsewhere = {name for candidate in others for name in candidate.node_names}
+        held = held_bytes(planned.mapping.assignments)
+        self.free = {name: size - held.get(name, 0) for name, size in planned.soc.held_bytes.items()}
+        self.others = others
         taken = {name for state in self.model.states for name in (state.input, state.output)}
         taken |= self.model.quantised_ends.keys()
         graph = planned.source.graph
@@ -98,7 +102,7 @@ class _Why:
         """None if another unit could run the main node of a step."""
         node = max(reversed(nodes), key=node_macs)
         if node.name in self.elsewhere:
-            return None
+            return self._full(node)
         around: tuple[gs.Node, ...] = ()
         if {self.sources.get(name) for name in self.model.origin(nodes)} <= _CONVERSIONS:
             around = (*(maker for tensor in nodes[0].inputs for maker in tensor.inputs), *nodes[-1].outputs[0].outputs)
@@ -114,6 +118,16 @@ class _Why:
         """The source nodes, without those that only convert or move values if there are others."""
         names = self.model.origin(nodes)
         return tuple(name for name in names if self.sources.get(name) not in SILENT) or names
+
+    def _full(self, node: gs.Node) -> Fallback | None:
+        """None if a candidate with the node holds nothing, or what it holds would fit: then the host was cheaper."""
+        around = [candidate for candidate in self.others if node.name in candidate.node_names]
+        least = min(around, key=lambda candidate: len(candidate.node_names))
+        for name, size in least.workload.holds:
+            if size > self.free.get(name, 0):
+                value = f"it is {size} bytes, and others leave {self.free.get(name, 0)}"
+                return Fallback("memory", f"what {least.unit} would hold for it fits {name}", value, least.unit)
+        return None
 
     def _left(self, nodes: tuple[gs.Node, ...]) -> Fallback | None:
         names = set(self.model.origin(nodes))

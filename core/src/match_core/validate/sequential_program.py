@@ -225,6 +225,11 @@ def memory_faults(program: Program) -> Iterator[str]:
         use = uses[memory.name]
         if use.available_bytes != memory.size_bytes or use.used_bytes > memory.size_bytes:
             yield f"{memory.name}: {use.used_bytes} used, {use.available_bytes} available of {memory.size_bytes}"
+        if memory.kind == "read-only" and use.arena_bytes + use.caller_bytes:
+            yield f"{memory.name} is read-only and has {use.arena_bytes + use.caller_bytes} bytes of activations"
+        holds = [size for t in program.tasks for n, size in t.assignment.candidate.workload.holds if n == memory.name]
+        if sum(holds) > use.constant_bytes:
+            yield f"tasks hold {sum(holds)} bytes of {memory.name}, {use.constant_bytes} are counted"
     for name, use in uses.items():
         callers = (buffer for buffer in program.buffers if buffer.kind in ("input", "output") and buffer.memory == name)
         if use.caller_bytes < (kept := sum(buffer.size_bytes for buffer in callers)):

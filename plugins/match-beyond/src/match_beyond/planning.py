@@ -83,7 +83,7 @@ class Planner:
     def __init__(self, request: PlanRequest) -> None:
         self.request, self.model, self.soc = request, request.model, request.scheduling.soc
         self.topology = Topology.of(self.model.graph)
-        self.link = self.soc.link_between(self.soc.home, self.soc.store or "")
+        self.link = self.soc.swap_link
 
     def plan(self) -> Plan:
         """See above."""

@@ -30,7 +30,7 @@ def fit(request: FitRequest, kind: type[Chooser] = Chooser) -> Fit | None:
     """A model that fits, the one whose program has the fewest cycles of those that were made; or a lower bound of the
     memory that the network requires. ``kind``: of the chooser."""
     soc = request.soc
-    link = soc.link_between(soc.home, soc.store or "")
+    link = soc.swap_link
     if link is None:
         return None
     network = Network.of(request.model, request.mapping)

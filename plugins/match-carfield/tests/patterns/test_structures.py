@@ -10,7 +10,7 @@ import pytest
 from match_carfield.half import workloads
 from match_carfield.half.changes import affine
 from match_carfield.half.interfaces import HALF_INTERFACES
-from match_core.lower.interfaces import check_workload
+from match_core.plugin.answers import check_workload
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

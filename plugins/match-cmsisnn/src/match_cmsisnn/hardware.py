@@ -58,7 +58,7 @@ SOCS = (
         Constant("clock", 120e6, "Hz", "data sheet DS12023: up to 120 MHz", estimate=True),
         (
             Memory("ram", 1, 640 * _K, 16, "data sheet DS12023: 640 KB SRAM, contiguous (SRAM1, SRAM2, SRAM3)"),
-            Memory("flash", 2, 2048 * _K, 16, "data sheet DS12023: 2 MB"),
+            Memory("flash", 2, 2048 * _K, 16, "data sheet DS12023: 2 MB", kind="read-only"),
         ),
     ),
     _soc(
@@ -70,7 +70,7 @@ SOCS = (
         Constant("clock", 32e6, "Hz", "application note AN547: 32 MHz", estimate=True),
         (
             Memory("ram", 1, 2048 * _K, 16, "QEMU's model of AN547 (hw/arm/mps2-tz.c): 2 MB SRAM at 0x01000000"),
-            Memory("flash", 2, 512 * _K, 16, "QEMU's model of AN547: 512 KB ITCM at 0"),
+            Memory("flash", 2, 512 * _K, 16, "QEMU's model of AN547: 512 KB ITCM at 0", kind="read-only"),
         ),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from match_core.plugin.markers import hookimpl
@@ -18,7 +19,12 @@ def match_map(request: MappingRequest) -> Mapping | None:
     """A mapping with shares of operators on several units; None for one task after another."""
     from match_concurrent.mapping.choose import concurrent_mapping
 
-    return concurrent_mapping(request) if request.soc.mode == "concurrent" else None
+    if request.soc.mode != "concurrent":
+        return None
+    # The sequential mapping shares out what programs hold: of candidates that hold something, only its own are left.
+    known = {a.candidate.index for a in request.sequential.assignments} if request.sequential else set()
+    offered = tuple(a for a in request.offered if not a.candidate.workload.holds or a.candidate.index in known)
+    return concurrent_mapping(replace(request, offered=offered))
 
 
 @hookimpl(trylast=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from match_core import Hardware, Soc, Unit
 from match_core.contract.hardware import Constant, Memory, RequantSpec
 
@@ -46,7 +48,7 @@ def _soc(board: Board) -> Soc:
         description=f"{board.title}: {core.title}",
         host=core.name,
         units=(core.name,),
-        memories=(_memory(board.ram, 1), _memory(board.flash, 2)),
+        memories=(_memory(board.ram, 1), replace(_memory(board.flash, 2), kind="read-only")),
         links=(),
         home=board.ram.name,
         store=board.flash.name,

@@ -12,12 +12,10 @@ from match_core.contract.model import OPSET, qualified_op
 from match_core.contract.passes import Pass
 from match_core.load.load import model_from_proto
 from match_core.passes.pipeline import run_passes
+from match_diana.digital.limits import SHIFT_UNIT
 from match_diana.hardware import hardware
-from match_diana.passes.fold_stride import FOLD_STRIDE
-from match_diana.passes.power_of_two import POWER_OF_TWO
-from match_diana.passes.shift import SHIFT
-from match_diana.passes.symmetric_padding import SYMMETRIC_PADDING
 from match_host.unit import HOST_UNIT
+from match_quant.powers import shift_passes
 from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
@@ -25,7 +23,8 @@ from onnx import helper, numpy_helper
 from tests.all_passes import core_passes
 
 Ints = NDArray[np.int64]
-PASSES: tuple[Pass, ...] = (POWER_OF_TWO, SHIFT, FOLD_STRIDE, SYMMETRIC_PADDING)
+PASSES: tuple[Pass, ...] = shift_passes(SHIFT_UNIT)
+POWER_OF_TWO, SHIFT, FOLD_STRIDE, SYMMETRIC_PADDING = PASSES
 
 
 @dataclass(frozen=True)

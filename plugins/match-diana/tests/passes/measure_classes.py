@@ -16,12 +16,11 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from diana_pass_models import context, integer_graph, quantised_graph
+from diana_pass_models import POWER_OF_TWO, context, integer_graph, quantised_graph
 from match_core import Model
 from match_core.ir.reader import constant, shape_of
 from match_core.load.load import load_model
-from match_diana.passes import power_of_two_copies
-from match_diana.passes.power_of_two import run
+from match_quant.powers import copies
 from match_quant.real_constant import real_constant
 from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
@@ -86,8 +85,8 @@ def with_real_tensors(model: Model) -> Model:
 def forms() -> dict[str, Model]:
     """What is compared with the original."""
     original = quantised_graph(stored("int8_qdq"))
-    passed = run(original, context())
-    with patch.object(power_of_two_copies, "_SHARE", 0.0):
+    passed = POWER_OF_TWO.run(original, context())
+    with patch.object(copies, "_SHARE", 0.0):
         plain = integer_graph(stored("int8_qdq"))
     return {
         "the integer graph": integer_graph(stored("int8_qdq")),

@@ -5,13 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from diana_forms import layers
-from diana_pass_models import Network, Scale, context, integer_graph, operators, random_int8, results
+from diana_pass_models import (
+    FOLD_STRIDE,
+    SYMMETRIC_PADDING,
+    Network,
+    Scale,
+    context,
+    integer_graph,
+    operators,
+    random_int8,
+    results,
+)
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from match_core import Model
 from match_core.ir.geometry import conv_geometry
-from match_diana.passes.fold_stride import run
-from match_diana.passes.symmetric_padding import run as widen
 from test_symmetric_padding import convolution
 
 from tests.examples import examples
@@ -28,8 +36,8 @@ def test_results_keep_every_bit(
 ) -> None:
     assume(all(n + pads[a] + pads[a + 2] >= kernel[a] for a, n in enumerate(size)))
     model = convolution(size, kernel, 2, pads)
-    folded = run(model, context())
-    after = widen(folded, context())
+    folded = FOLD_STRIDE.run(model, context())
+    after = SYMMETRIC_PADDING.run(folded, context())
     x = random_int8(1, 1, 4, *size)
     np.testing.assert_array_equal(results(after, x=x), results(model, x=x))
     if folded is not model:
@@ -63,4 +71,4 @@ def test_the_first_layer_of_the_keyword_network() -> None:
     ],
 )
 def test_others_stay(model: Model) -> None:
-    assert run(model, context()) is model
+    assert FOLD_STRIDE.run(model, context()) is model

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from diana_forms import layers
 from diana_pass_models import (
+    POWER_OF_TWO,
+    SHIFT,
     Network,
     Scale,
     context,
@@ -23,8 +25,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_core import Model
 from match_core.ir.reader import constant, producer
-from match_diana.passes.power_of_two import POWER_OF_TWO, run
-from match_diana.passes.shift import SHIFT
 from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
@@ -146,7 +146,7 @@ def test_without_the_pass_no_layer_has_that_form() -> None:
 
 
 def test_what_padding_is_read_beside_gets_zero_point_0_and_a_relu() -> None:
-    after = run(quantised_graph(chain()), context())
+    after = POWER_OF_TWO.run(quantised_graph(chain()), context())
     quants = {node.inputs[0].name: _parameters(node) for node in _readers(after)}
     assert quants["a"][1] == 0 and 0.8 <= quants["a"][0] / (0.03 * 255 / 127) <= 1.0
     # Read without padding: all 8 bits.
@@ -157,7 +157,7 @@ def test_what_padding_is_read_beside_gets_zero_point_0_and_a_relu() -> None:
 
 
 def test_a_range_that_begins_at_the_zero_point_becomes_a_relu() -> None:
-    after = run(quantised_graph(chain(None)), context())
+    after = POWER_OF_TWO.run(quantised_graph(chain(None)), context())
     assert operators(chain(None)).count("Relu") == 0 and operators(after).count("Relu") == 1
     assert [layer.lacks for layer in layers(integer_graph(chain(None)))] == ["", "", ""]
 
@@ -172,7 +172,7 @@ def _parameters(node: gs.Node) -> tuple[float, int]:
 
 
 def test_operands_and_result_of_a_sum_share_one_scale() -> None:
-    after = run(quantised_graph(residual()), context())
+    after = POWER_OF_TWO.run(quantised_graph(residual()), context())
     found = {node.inputs[0].name: _parameters(node) for node in _readers(after)}
     assert found["a"] == found["b"] == found["s"] and found["s"][1] == 0
     (added,) = [layer for layer in layers(integer_graph(residual())) if layer.kind == "Add"]
@@ -193,7 +193,7 @@ def test_sums_that_meet_share_one_scale() -> None:
     assert {layer.lacks for layer in layers(after)} == {""}
     scales = {
         _parameters(node)
-        for node in _readers(run(quantised_graph(model), context()))
+        for node in _readers(POWER_OF_TWO.run(quantised_graph(model), context()))
         if node.inputs[0].name not in ("x", "y")
     }
     assert len(scales) == 1
@@ -205,7 +205,7 @@ def test_a_sum_of_the_networks_own_inputs_stays_with_the_host() -> None:
     for name, scale in (("x", 0.02), ("z", 0.03)):
         net.input(name, (1, 4, 6, 6), Scale(scale, 7))
     model = net.model(net.sum("x", "z", "y", Scale(0.04, 1)))
-    assert run(model, context()) is model
+    assert POWER_OF_TWO.run(model, context()) is model
 
 
 def power_of_two_network() -> Model:
@@ -220,7 +220,7 @@ def power_of_two_network() -> Model:
 
 def test_powers_of_two_pass_unchanged() -> None:
     model = quantised_graph(power_of_two_network())
-    assert run(model, context()) is model
+    assert POWER_OF_TWO.run(model, context()) is model
     before, after = integer_graph(power_of_two_network(), ()), integer_graph(power_of_two_network())
     assert {layer.lacks for layer in layers(after)} == {""}
     assert [layer.shift for layer in layers(after)] == [9, 7, 0, 9]
@@ -243,7 +243,7 @@ def test_powers_of_two_are_rounded_as_the_array_does() -> None:
 
 def test_integer_networks_keep_every_value() -> None:
     model = replace(quantised_graph(dense()), integer_source=True)
-    assert run(model, context()) is model
+    assert POWER_OF_TWO.run(model, context()) is model
 
 
 @pytest.mark.parametrize("kernel", [(10, 4), (9, 9)])  # with stride 1
@@ -299,7 +299,9 @@ def test_what_the_network_cuts_off_at_the_upper_end_ends_at_127(clamp: tuple[flo
     model = net.model("y")
     after = integer_graph(model)
     assert {layer.lacks for layer in layers(after)} == {""}
-    quants = {node.inputs[0].name: _parameters(node) for node in _readers(run(quantised_graph(model), context()))}
+    quants = {
+        node.inputs[0].name: _parameters(node) for node in _readers(POWER_OF_TWO.run(quantised_graph(model), context()))
+    }
     assert quants["a"] == (pytest.approx(6 / 127), 0)
 
 
@@ -344,7 +346,7 @@ def test_ternary_layers_get_inputs_with_zero_point_0() -> None:
     net.layer("Conv", "x", "a", net.weights(8, 8, 1, 1), 0.02, RELU, clamp="Relu")
     ternary = net.random.integers(-1, 2, (8, 8, 1, 1)) * 5
     net.layer("Conv", "a", "y", ternary, 0.05, Scale(0.3))
-    after = run(quantised_graph(net.model("y")), context())
+    after = POWER_OF_TWO.run(quantised_graph(net.model("y")), context())
     assert {node.inputs[0].name: _parameters(node)[1] for node in _readers(after)}["a"] == 0
     integers = integer_graph(net.model("y"))
     last = producer(integers.graph.outputs[0].inputs[0].inputs[0])
@@ -352,6 +354,6 @@ def test_ternary_layers_get_inputs_with_zero_point_0() -> None:
 
 
 def test_same_input_same_graph() -> None:
-    first, second = (run(quantised_graph(residual()), context()) for _ in range(2))
+    first, second = (POWER_OF_TWO.run(quantised_graph(residual()), context()) for _ in range(2))
     assert first.to_onnx().SerializeToString() == second.to_onnx().SerializeToString()
     assert first.notes == second.notes and POWER_OF_TWO.optional and POWER_OF_TWO.exact is None

@@ -5,16 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from diana_forms import layers
-from diana_pass_models import Network, Scale, context, integer_graph, operators, quantised_graph, random_int8, results
+from diana_pass_models import (
+    POWER_OF_TWO,
+    Network,
+    Scale,
+    context,
+    integer_graph,
+    operators,
+    quantised_graph,
+    random_int8,
+    results,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_core import Model
 from match_core.ir.reader import Quant, producer
-from match_diana.passes import power_of_two_copies
-from match_diana.passes.power_of_two import run
-from match_diana.passes.power_of_two_copies import finer_weights
-from match_diana.passes.power_of_two_weights import rounded_weights
 from match_quant.expectation import unknown
+from match_quant.powers.copies import finer_weights
+from match_quant.powers.weights import rounded_weights
 
 from tests.examples import examples
 
@@ -114,7 +122,7 @@ def test_a_coarse_dense_layer_reads_copies(op: str, quantised_flat: bool, monkey
     assert copies(after) > 1 and operators(after).count("Concat") == 1
     assert [layer.lacks for layer in layers(after) if layer.kind == "MatMulInteger"] == [""]
     assert any(f"with {copies(after)} copies of its input" in note for note in after.notes)
-    monkeypatch.setattr(power_of_two_copies, "_SHARE", 0.0)
+    monkeypatch.setattr("match_quant.powers.copies._SHARE", 0.0)
     without = integer_graph(model)
     assert copies(without) == 1
     assert _error(model, after) < 0.6 * _error(model, without)
@@ -127,7 +135,7 @@ def test_copies_are_few_beside_the_network() -> None:
 
 
 def test_same_input_same_graph() -> None:
-    first, second = (run(quantised_graph(classifier()), context()) for _ in range(2))
+    first, second = (POWER_OF_TWO.run(quantised_graph(classifier()), context()) for _ in range(2))
     assert first.to_onnx().SerializeToString() == second.to_onnx().SerializeToString()
 
 

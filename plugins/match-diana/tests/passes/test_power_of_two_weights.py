@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from match_core.ir.reader import Quant
-from match_diana.passes.power_of_two_weights import rounded_weights
 from match_quant.expectation import Expectation, unknown
+from match_quant.powers.weights import rounded_weights
 from numpy.typing import NDArray
 
 RELU = Quant(1.0, 0, np.dtype(np.int8), 0, 127)

@@ -6,14 +6,13 @@ import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
 import pytest
-from diana_pass_models import Ints, context, random_int8, results
+from diana_pass_models import SHIFT, Ints, context, random_int8, results
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_core import Model
 from match_core.contract.model import OPSET
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant
-from match_diana.passes.shift import run
 
 from tests.examples import examples
 
@@ -69,7 +68,7 @@ def numbers(model: Model) -> list[Ints]:
 def test_exact_powers_of_two_keep_every_bit(seed: int, exponent: int, shift: int, addend: int, source: bool) -> None:
     limit = 1 << (exponent + 17)
     model = dense(1 << exponent, int(np.clip(addend, -limit, limit)), 1 << (exponent + shift), source=source)
-    after = run(model, context())
+    after = SHIFT.run(model, context())
     multiplier, bias, divisor, _, _ = numbers(after)
     assert multiplier == 1 and divisor == 1 << shift and abs(int(bias)) <= 1 << 17
     x = random_int8(seed, 1, 24)
@@ -84,7 +83,7 @@ def test_multipliers_close_to_a_power_of_two(seed: int, shift: int, off: int, ha
     step = 1 << (30 + shift)
     multiplier = (1 << 30) + off
     model = dense(multiplier, multiplier * bias + (step >> 1 if half else 0), step)
-    after = run(model, context())
+    after = SHIFT.run(model, context())
     found = numbers(after)
     np.testing.assert_array_equal(found[1], bias + ((1 << shift) // 2 if half else 0))
     x = random_int8(seed, 1, 24)
@@ -95,7 +94,7 @@ def test_outputs_that_are_constant_get_weights_of_0() -> None:
     multiplier, addend = np.full((1, 6), 1 << 30), np.full((1, 6), 5 << 40)
     multiplier[0, 2], addend[0, 2] = 0, (-17 << 39) + 3
     model = dense(multiplier, addend, 1 << 39)
-    after = run(model, context())
+    after = SHIFT.run(model, context())
     assert numbers(after)[0] == 1
     for seed in range(5):
         x = random_int8(seed, 1, 24)
@@ -105,7 +104,7 @@ def test_outputs_that_are_constant_get_weights_of_0() -> None:
 
 def test_a_layer_whose_outputs_are_all_constant() -> None:
     model = dense(0, -5 << 20, 1 << 20)
-    after = run(model, context())
+    after = SHIFT.run(model, context())
     assert [int(value) for value in numbers(after)[:3]] == [1, -5, 1]
     np.testing.assert_array_equal(results(after, x=random_int8(1, 1, 24)), np.full((1, 6), -5))
 
@@ -125,7 +124,7 @@ def test_a_layer_whose_outputs_are_all_constant() -> None:
     ],
 )
 def test_other_requantisations_stay(model: Model) -> None:
-    assert run(model, context()) is model
+    assert SHIFT.run(model, context()) is model
 
 
 @pytest.mark.parametrize(("addend", "divisor", "bias"), [(1 << 29, 1 << 30, 0), (1 << 30, 1 << 31, 1), (0, 1 << 32, 0)])
@@ -135,7 +134,7 @@ def test_sums(addend: int, divisor: int, bias: int) -> None:
     y = editor.node("match.arith::AddRequantI8", [a, b, *given], np.int8, (1, 40), name="sum", origin=("sum",))
     editor.graph.outputs = [y]
     model = editor.finish()
-    after = run(model, context())
+    after = SHIFT.run(model, context())
     found = numbers(after)
     assert [int(value) for value in found[:4]] == [1, 1, bias, divisor >> 30]
     x, z = random_int8(1, 1, 40), random_int8(2, 1, 40)
@@ -148,4 +147,4 @@ def test_sums_with_two_multipliers_stay() -> None:
     y = editor.node("match.arith::AddRequantI8", [a, b, *given], np.int8, (1, 40), name="sum", origin=("sum",))
     editor.graph.outputs = [y]
     model = editor.finish()
-    assert run(model, context()) is model
+    assert SHIFT.run(model, context()) is model

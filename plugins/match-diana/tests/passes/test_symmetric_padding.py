@@ -7,7 +7,7 @@ import onnx
 import onnx_graphsurgeon as gs
 import pytest
 from diana_forms import layers
-from diana_pass_models import Ints, context, random_int8, results
+from diana_pass_models import SYMMETRIC_PADDING, Ints, context, random_int8, results
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from match_core import Model
@@ -15,8 +15,8 @@ from match_core.contract.model import OPSET
 from match_core.ir.editor import Editor
 from match_core.ir.geometry import conv_geometry
 from match_core.ir.reader import constant
-from match_diana.passes.symmetric_padding import run
-from match_diana.passes.symmetric_padding_rule import Side, widened
+from match_diana.digital.limits import KERNEL_SIDES
+from match_quant.powers.kernels import Side, widened
 
 from tests.examples import examples
 
@@ -79,10 +79,10 @@ def test_results_keep_every_bit(
 ) -> None:
     assume(all(n + pads[a] + pads[a + 2] >= kernel[a] for a, n in enumerate(size)))
     model = convolution(size, kernel, stride, pads, group=4 if depthwise else 1)
-    after = run(model, context())
+    after = SYMMETRIC_PADDING.run(model, context())
     x = random_int8(1, 1, 4, *size)
     np.testing.assert_array_equal(results(after, x=x), results(model, x=x))
-    sides = [widened(Side(size[a], kernel[a], stride, *pads[a::2]), leading=a == 1) for a in (0, 1)]
+    sides = [widened(Side(size[a], kernel[a], stride, *pads[a::2]), KERNEL_SIDES, leading=a == 1) for a in (0, 1)]
     if all(side is not None for side in sides):
         assert layers(after)[0].lacks == ""
     else:
@@ -91,7 +91,7 @@ def test_results_keep_every_bit(
 
 def test_the_padding_of_tensorflow() -> None:
     """Side 3, stride 2, paddings 0 and 1: side 5, padding 2, along rows only; columns have both paddings."""
-    after = run(convolution((8, 8), (3, 3), 2, (0, 0, 1, 1)), context())
+    after = SYMMETRIC_PADDING.run(convolution((8, 8), (3, 3), 2, (0, 0, 1, 1)), context())
     (conv,) = [node for node in after.graph.nodes if node.op == "ConvInteger"]
     geometry = conv_geometry(conv)
     assert geometry.kernel == (3, 5) and geometry.pads == (0, 2, 1, 2)
@@ -114,7 +114,7 @@ def test_the_padding_of_tensorflow() -> None:
     ],
 )
 def test_what_the_array_has_or_can_not_have_stays(model: Model) -> None:
-    assert run(model, context()) is model
+    assert SYMMETRIC_PADDING.run(model, context()) is model
 
 
 @given(
@@ -128,7 +128,7 @@ def test_what_the_array_has_or_can_not_have_stays(model: Model) -> None:
 def test_windows_start_where_they_did(size: int, kernel: int, stride: int, begin: int, end: int, leading: bool) -> None:
     side = Side(size, kernel, stride, begin, end)
     assume(side.outputs > 0 and size + begin + end >= kernel)
-    found = widened(side, leading)
+    found = widened(side, KERNEL_SIDES, leading)
     exists = [
         (before, wide.kernel)
         for wide in (

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from match_core import Match, NodeRule, OperatorClaim, Region, RegionClaims, RegionLimits, Workload
+from match_core import NodeRule, OperatorClaim, Region, RegionClaims, RegionLimits
 from match_core.contract.model import qualified_op
 from match_regions import region_pattern
 
@@ -52,12 +50,6 @@ CLAIMS = RegionClaims(
     limits=RegionLimits(),
     worth=_worth,
     worth_rule="a region computes something",
+    counts=counted,
 )
-_PLAIN = region_pattern(PATTERN, "float operators that oneDNN runs as one program of primitives", CLAIMS)
-
-
-def _workload(match: Match) -> Workload:
-    return counted(_PLAIN.workload(match), match)
-
-
-REGION = replace(_PLAIN, workload=_workload)
+REGION = region_pattern(PATTERN, "float operators that oneDNN runs as one program of primitives", CLAIMS)

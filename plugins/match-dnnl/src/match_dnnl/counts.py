@@ -5,11 +5,11 @@ oneDNN stores channels in blocks of a vector and computes whole ones, so counts 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
 from math import prod
 from typing import TYPE_CHECKING
 
-from match_core import Match, Workload
+from match_core import Region
 from match_core.contract.model import qualified_op
 from match_core.ir.geometry import channels_last
 from match_core.ir.reader import shape_of
@@ -29,14 +29,14 @@ LINES, RESULTS = "depthwise_lines", "convolution_elements"
 CONVOLUTIONS = ("Conv", "match.nhwc::Conv")
 
 
-def counted(workload: Workload, match: Match) -> Workload:
-    """The workload of a region with these counts."""
+def counted(region: Region) -> Mapping[str, int]:
+    """These counts of a region."""
     counts = dict.fromkeys((WINOGRAD, DEPTHWISE, DIRECT, LINES, RESULTS), 0)
-    for node in match.nodes:
+    for node in region.nodes:
         if qualified_op(node) in CONVOLUTIONS:
             for name, count in _convolution(node).items():
                 counts[name] += count
-    return replace(workload, geometry=(*workload.geometry, *counts.items()))
+    return counts
 
 
 def _convolution(node: gs.Node) -> dict[str, int]:

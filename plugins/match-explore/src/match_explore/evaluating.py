@@ -14,6 +14,7 @@ from match_explore.explored import Progress, Watch
 if TYPE_CHECKING:
     from match_explore.engine.choice import ClusterChoice
     from match_explore.engine.drive import Driver
+    from match_explore.engine.incident import Incident
     from match_explore.points import Point
     from match_explore.store import Store
     from match_explore.study import Study
@@ -66,6 +67,11 @@ class Engine:
             self.timings[point.index] = driver.seconds.get(point.index, 0.0)
             self.store.keep(point, outcome, self.timings[point.index])
             yield self._done(point, outcome)
+
+    @property
+    def retried(self) -> tuple[Incident, ...]:
+        """What happened to tasks that were tried again."""
+        return tuple(self._driver.retried) if self._driver is not None else ()
 
     def _done(self, point: Point, outcome: Outcome) -> tuple[Point, Outcome]:
         if point.evaluate == self.study.evaluate:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from match_explore.engine.incident import Incident
     from match_explore.points import Point
     from match_explore.results.rows import Provenance, Row
     from match_explore.study import Study
@@ -30,7 +31,8 @@ class Progress:
 
 @dataclass(frozen=True)
 class Explored:
-    """A finished study. ``computed``: points that the engine evaluated now; ``points``: those that have a row."""
+    """A finished study. ``computed``: points that the engine evaluated now; ``points``: those that have a row;
+    ``retried``: what happened to tasks that were tried again."""
 
     study: Study
     points: tuple[Point, ...]
@@ -41,3 +43,4 @@ class Explored:
     computed: int
     seconds: float
     timings: dict[int, float] = field(default_factory=dict)
+    retried: tuple[Incident, ...] = ()

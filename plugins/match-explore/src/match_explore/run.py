@@ -61,7 +61,18 @@ def explore_study(
     done = tuple(point for point in points if point.index in engine.outcomes)
     rows = rows_of(study, done, engine.outcomes, made)
     seconds = time.monotonic() - began
-    return Explored(study, done, engine.outcomes, rows, made, len(points), engine.computed, seconds, engine.timings)
+    return Explored(
+        study,
+        done,
+        engine.outcomes,
+        rows,
+        made,
+        len(points),
+        engine.computed,
+        seconds,
+        engine.timings,
+        engine.retried,
+    )
 
 
 class _Fresh(Store):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,6 +83,15 @@ def explore_command(
     return 0 if any(row["status"] == "ok" for row in explored.rows) else 1
 
 
+#: Kinds of incidents in words.
+_CAUSES = {
+    "died": "whose process ended",
+    "late": "over the limit of time",
+    "memory": "out of memory",
+    "worker": "whose worker was lost",
+}
+
+
 def _document(explored: Explored, folder: Path, files: tuple[str, ...]) -> dict[str, Any]:
     from match_explore.results.summary import compile_command, failures, to_buy
 
@@ -106,6 +116,7 @@ def _document(explored: Explored, folder: Path, files: tuple[str, ...]) -> dict[
         "points": len(rows),
         "total": explored.total,
         "computed": explored.computed,
+        "retried": [{"kind": each.kind, "worker": each.worker, "why": each.why} for each in explored.retried],
         "what_if": sum(bool(row["what_if"]) for row in rows),
         "failed": failed,
         "best": None
@@ -130,6 +141,10 @@ def _show(terminal: Terminal, explored: Explored, document: dict[str, Any], fold
     terminal.table(_front(explored.rows, explored.study.objectives))
     for entry in document["failed"]:
         terminal.paragraph(f"{entry['count']} failed: {entry['code']}: {entry['why']}")
+    if document["retried"]:
+        kinds = Counter(entry["kind"] for entry in document["retried"])
+        causes = ", ".join(f"{count} {_CAUSES[kind]}" for kind, count in sorted(kinds.items()))
+        terminal.paragraph(f"{len(document['retried']):,} tasks were tried again elsewhere: {causes}")
     if document["what_if"]:
         terminal.paragraph(f"{document['what_if']:,} points are what-if hardware that does not exist")
     terminal.line(f"page: {shlex.quote(str(folder / 'study.html'))}")

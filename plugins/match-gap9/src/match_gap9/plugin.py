@@ -37,6 +37,8 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
 @hookimpl
 def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
     """Patterns of the two units."""
+    if unit.name not in _UNITS:
+        return ()  # other targets save the imports
     from match_gap9.cluster.layout import LAYOUT_PATTERNS
     from match_gap9.cluster.patterns import CLUSTER_PATTERNS
     from match_gap9.elements import patterns as elements
@@ -50,7 +52,7 @@ def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
             *(*elements.PATTERNS, *moves.PATTERNS),
         ),
         "ne16": (*NE16_PATTERNS, *WIDE_NE16_PATTERNS),
-    }.get(unit.name, ())
+    }[unit.name]
 
 
 @hookimpl

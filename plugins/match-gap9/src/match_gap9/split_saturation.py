@@ -15,6 +15,8 @@ _OPERATORS = ("RequantU8", "AddRequantU8")
 
 def run(model: Model, context: PassContext) -> Model:
     """Rewrite every requantisation to uint8 whose bounds are not 0 and 255."""
+    if not any(node.op in _OPERATORS for node in model.graph.nodes):
+        return model
     editor = Editor(model)
     for node in list(editor.graph.nodes):
         if node.domain != "match.arith" or node.op not in _OPERATORS:

@@ -14,6 +14,8 @@ _BYTES = (np.dtype(np.int8), np.dtype(np.uint8))
 
 def run(model: Model, context: PassContext) -> Model:
     """Rewrite every Split of 8-bit values."""
+    if not any(node.op == "Split" for node in model.graph.nodes):
+        return model
     editor = Editor(model)
     for node in list(editor.graph.nodes):
         x = node.inputs[0] if node.op == "Split" and not node.domain else None

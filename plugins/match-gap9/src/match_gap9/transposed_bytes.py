@@ -15,6 +15,8 @@ _BYTES = (np.dtype(np.int8), np.dtype(np.uint8))
 
 def run(model: Model, context: PassContext) -> Model:
     """Exchange every such pair with one scale."""
+    if not any(node.op == "Transpose" for node in model.graph.nodes):
+        return model
     editor = Editor(model)
     for node in list(editor.graph.nodes):
         real = node.inputs[0] if node.op == "Transpose" and not node.domain else None

@@ -11,7 +11,7 @@ import onnx_graphsurgeon as gs
 import pytest
 from match_core import KernelInterface, Match, Operand, Pattern, Workload
 from match_core.contract.geometry import axis_tile, far_strides
-from match_core.lower.interfaces import check_workload
+from match_core.plugin.answers import check_workload
 from match_ita.snitch_products.constants import CONSTANTS
 from match_ita.snitch_products.formulas import kernel_cycles
 from match_ita.snitch_products.interfaces import INTERFACES

@@ -1,34 +1,94 @@
-"""The package that ``match new-target`` writes: a host, one small accelerator, its tests, CI and documentation."""
+"""The packages that ``match new-target`` writes: a host, one unit of a kind, its tests, CI and documentation."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from match_core.contract.errors import UsageError
+from match_core.contract.errors import UsageError, did_you_mean
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 _TAKEN = frozenset({"match", "core", "host", "testing"})
-#: Template -> file of the package; the scaffold replaces ``{name}`` and ``{module}``.
-FILES = {
+#: Template -> file of the package; the scaffold replaces ``{name}`` and ``{module}``. Each kind adds its own.
+_COMMON = {
     "pyproject.toml.mako": "pyproject.toml",
-    "README.md.mako": "README.md",
     "ci.yml.mako": ".github/workflows/ci.yml",
-    "page.md.mako": "docs/{name}.md",
     "init.py.mako": "src/{module}/__init__.py",
     "plugin.py.mako": "src/{module}/plugin.py",
+    "test_conformance.py.mako": "tests/test_conformance.py",
+}
+_OF_ALL = {
+    "README.md.mako": "README.md",
+    "page.md.mako": "docs/{name}.md",
     "hardware.py.mako": "src/{module}/hardware.py",
     "patterns.py.mako": "src/{module}/patterns.py",
     "cost.py.mako": "src/{module}/cost.py",
     "emit.py.mako": "src/{module}/emit.py",
     "conformance.py.mako": "src/{module}/conformance.py",
-    "sdk.h.mako": "src/{module}/c/{name}_sdk.h",
-    "twin.c.mako": "src/{module}/c/{name}_twin.c",
-    "test_conformance.py.mako": "tests/test_conformance.py",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of package. ``files``: as ``_COMMON``, in the folder of the kind's templates; ``view``: words that common
+    templates insert."""
+
+    about: str
+    files: Mapping[str, str]
+    view: Mapping[str, str]
+
+
+_REGIONS = '"match-regions>={0},<{1}", '
+KINDS = {
+    "tiles": Kind(
+        "a small accelerator with a scratchpad and a DMA",
+        {**_OF_ALL, "sdk.h.mako": "src/{module}/c/{name}_sdk.h", "twin.c.mako": "src/{module}/c/{name}_twin.c"},
+        {"unit": "array", "costs": " and of its DMA", "calls": "The SDK's functions", "requires": ""},
+    ),
+    "regions": Kind(
+        "an engine that runs chains of layers, whose weights stay in it",
+        {
+            **_OF_ALL,
+            "program.py.mako": "src/{module}/program.py",
+            "sdk.h.mako": "src/{module}/c/{name}_sdk.h",
+            "regions.c.mako": "src/{module}/c/{name}_regions.c",
+            "twin.c.mako": "src/{module}/c/{name}_twin.c",
+        },
+        {"unit": "engine", "costs": "'s regions", "calls": "The SDK's functions", "requires": _REGIONS},
+    ),
+    "library": Kind(
+        "a library of operators, called from C",
+        {
+            **_OF_ALL,
+            "source.py.mako": "src/{module}/source.py",
+            "library.h.mako": "src/{module}/c/{name}.h",
+            "library.c.mako": "src/{module}/c/{name}.c",
+        },
+        {"unit": "library", "costs": "'s regions", "calls": "The library's functions", "requires": _REGIONS},
+    ),
+}
+
+
+def files_of(kind: str) -> dict[str, str]:
+    """Template -> file of a package of this kind."""
+    return {**_COMMON, **{f"{kind}/{name}": place for name, place in KINDS[kind].files.items()}}
+
+
+def known_kind(text: str) -> str:
+    """The kind; UsageError MATCH-U054 if there is none of this name."""
+    if text in KINDS:
+        return text
+    raise UsageError(
+        code="MATCH-U054",
+        what="there is no such kind of package",
+        where=f"option --kind, {text[:60]!r}",
+        why=f"the kinds are {', '.join(f'{name} ({kind.about})' for name, kind in KINDS.items())}",
+        help=did_you_mean(text, KINDS, "--kind {}") or ("for example --kind tiles",),
+    )
 
 
 def target_name(text: str) -> str:
@@ -55,10 +115,10 @@ def target_name(text: str) -> str:
     return name
 
 
-def write_package(text: str, directory: Path | None = None) -> Path:
-    """Write the package for a target of that name, and return its folder: ``directory``, or ``match-NAME`` in the
-    current folder. UsageError MATCH-U051 if the folder exists and is not empty, or cannot be written."""
-    name = target_name(text)
+def write_package(text: str, directory: Path | None = None, kind: str = "tiles") -> Path:
+    """Write the package for a target of that name and kind, and return its folder: ``directory``, or ``match-NAME`` in
+    the current folder. UsageError MATCH-U051 if the folder exists and is not empty, or cannot be written."""
+    name, kind = target_name(text), known_kind(kind)
     folder = directory or Path(f"match-{name.replace('_', '-')}")
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
         raise _unusable(folder, "it exists and is not an empty folder")
@@ -66,7 +126,7 @@ def write_package(text: str, directory: Path | None = None) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
         try:
-            for place, content in package_files(name):
+            for place, content in package_files(name, kind):
                 path = staging / place
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(content, encoding="utf-8")
@@ -79,24 +139,27 @@ def write_package(text: str, directory: Path | None = None) -> Path:
     return folder
 
 
-def package_files(name: str) -> Iterator[tuple[str, str]]:
-    """(path, text) of each file of the package for a target of this name."""
+def package_files(name: str, kind: str = "tiles") -> Iterator[tuple[str, str]]:
+    """(path, text) of each file of the package for a target of this name and kind."""
     from match_core.lower.templates import Templates
     from match_core.plugin.markers import CONTRACT_VERSION
     from match_core.version import __version__
 
     templates, module = Templates((_TEMPLATES,)), f"match_{name}"
     major, minor = __version__.split(".")[:2]
+    versions = (f"{major}.{minor}", f"{major}.{int(minor) + 1}")
     view: dict[str, object] = {
+        **KINDS[kind].view,
+        "requires": KINDS[kind].view["requires"].format(*versions),
         "name": name,
         "module": module,
         "distribution": f"match-{name.replace('_', '-')}",
         "guard": name.upper(),
         "contract": CONTRACT_VERSION,
-        "core_version": f"{major}.{minor}",
-        "core_bound": f"{major}.{int(minor) + 1}",
+        "core_version": versions[0],
+        "core_bound": versions[1],
     }
-    for template, place in FILES.items():
+    for template, place in files_of(kind).items():
         yield place.format(name=name, module=module), templates.render(template, view)
     yield f"src/{module}/py.typed", ""
 

@@ -24,12 +24,18 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Component:
     """Nodes that options connect. ``forbidden``: sets of option indices that must not be chosen together;
-    ``conversions``: their additional costs, or choices that they exclude."""
+    ``conversions``: their additional costs, or choices that they exclude; ``room``: bytes by memory that the chosen
+    options may hold together."""
 
     nodes: tuple[int, ...]
     options: tuple[Option, ...]
     forbidden: tuple[frozenset[int], ...] = ()
     conversions: tuple[Conversion, ...] = ()
+    room: tuple[tuple[str, int], ...] = ()
+
+    def exceeds(self, options: Sequence[Option]) -> bool:
+        """Whether these options hold more than there is room for."""
+        return any(held(options, memory) > most for memory, most in self.room)
 
     @property
     def bound(self) -> int:
@@ -58,16 +64,21 @@ class Cover:
         return sum(option.cost for option in self.options) + sum(needed.cost for needed in self.conversions)
 
 
+def held(options: Sequence[Option], memory: str) -> int:
+    """Bytes that the options hold in a memory together."""
+    return sum(size for option in options for name, size in option.holds if name == memory)
+
+
 def options_of(topology: Topology, assignments: Sequence[Assignment], weighting: Weighting) -> tuple[Option, ...]:
-    """The cheapest option per distinct set of nodes and forms of their inputs and outputs, and another one if they can
-    be a view; ties go to the first."""
-    best: dict[tuple[tuple[int, ...], bool, tuple[str, ...]], Option] = {}
+    """The cheapest option per distinct set of nodes, forms of their inputs and outputs, and bytes that it holds, and
+    another one if they can be a view; ties go to the first."""
+    best: dict[tuple[object, ...], Option] = {}
     for index, assignment in enumerate(assignments):
         candidate = assignment.candidate
         nodes = tuple(sorted({topology.position(node) for node in candidate.match.nodes}))
-        option = Option(index, weighting.of(assignment.schedule.cost), nodes)
-        key = (nodes, candidate.pattern.view, tuple(operand.form for operand in candidate.workload.operands))
-        key = key if any(key[2]) else (*key[:2], ())
+        option = Option(index, weighting.of(assignment.schedule.cost), nodes, candidate.workload.holds)
+        forms = tuple(operand.form for operand in candidate.workload.operands)
+        key = (nodes, candidate.pattern.view, forms if any(forms) else (), option.holds)
         if key not in best or option.cost < best[key].cost:
             best[key] = option
     return tuple(sorted(best.values(), key=lambda option: option.index))

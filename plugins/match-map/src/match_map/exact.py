@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from match_core.cp_sat import solve as cp_sat
 
-from match_map.cover import Component, Cover
+from match_map.cover import Component, Cover, held
+from match_map.form_sides import FormSides
 from match_map.option import Option
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ DETERMINISTIC_SECONDS = 10.0
 
 def solve(component: Component) -> Cover | None:
     """The best cover found; None if there is none, or CP-SAT stopped before it found one."""
-    if not component.forbidden and not component.conversions:
+    if not component.forbidden and not component.room:
         cover, finished = by_states(component)
         if finished:
             return cover
@@ -39,36 +40,41 @@ def solve(component: Component) -> Cover | None:
 def by_states(component: Component) -> tuple[Cover | None, bool]:
     """(the cheapest cover, True), or (None, False) after STATES_MAX states.
 
-    Nodes are covered in topological order: a state is the set of covered nodes, and every next option covers the first
-    uncovered node. Ties go to fewer options, then to those offered first.
+    Nodes are covered in topological order: a state is the set of covered nodes with the forms of ``FormSides``, and
+    every next option covers the first uncovered node. Ties go to fewer options, then to those offered first.
     """
     place = {node: number for number, node in enumerate(component.nodes)}
+    sides = FormSides.of(component, place)
     by_node: list[list[tuple[int, Option]]] = [[] for _ in component.nodes]
     for option in component.options:
         mask = sum(1 << place[node] for node in option.nodes)
         by_node[place[option.nodes[0]]].append((mask, option))
-    # States by their first uncovered node: covered nodes -> (cycles, number of options, their indices).
-    waiting: list[dict[int, tuple[int, int, tuple[int, ...]]]] = [{} for _ in range(len(place) + 1)]
-    waiting[0][0] = (0, 0, ())
+    # States by their first uncovered node: covered nodes, sides -> (cycles, number of options, their indices).
+    waiting: list[dict[tuple[int, int], tuple[int, int, tuple[int, ...]]]] = [{} for _ in range(len(place) + 1)]
+    waiting[0][0, sides.given] = (0, 0, ())
     states = 0
     for number, offered in enumerate(by_node):
-        for covered, (cycles, count, indices) in waiting[number].items():
+        for (covered, known), (cycles, count, indices) in waiting[number].items():
             for mask, option in offered:
                 if covered & mask:
                     continue
                 states += 1
-                after = covered | mask
-                value = (cycles + option.cost, count + 1, (*indices, option.index))
-                target = waiting[_first_zero(after)]
-                target[after] = min(value, target.get(after, value))
+                after, (sided, more) = covered | mask, sides.after(known, option.index)
+                if more is None:
+                    continue
+                value = (cycles + option.cost + more, count + 1, (*indices, option.index))
+                first = _first_zero(after)
+                key = (after, sided & sides.open[first])
+                waiting[first][key] = min(value, waiting[first].get(key, value))
         if states > STATES_MAX:
             return None, False
-    done = waiting[-1].get((1 << len(place)) - 1)
+    done = waiting[-1].get(((1 << len(place)) - 1, 0))
     if done is None:
         return None, True
     by_index = {option.index: option for option in component.options}
     chosen = tuple(by_index[index] for index in done[2])
-    return Cover(chosen, "exact cover", "optimal", done[0]), True
+    needed = tuple(each for each in component.conversions if each.needed(frozenset(done[2])))
+    return Cover(chosen, "exact cover", "optimal", done[0], needed), True
 
 
 def _first_zero(mask: int) -> int:
@@ -114,6 +120,8 @@ def _greedy(chosen: list[Option], component: Component) -> Cover | None:
 def _may_join(option: Option, chosen: list[Option], covered: set[int], component: Component) -> bool:
     if not covered.isdisjoint(option.nodes):
         return False
+    if component.exceeds([*chosen, option]):
+        return False
     indices = {other.index for other in chosen} | {option.index}
     return not any(forbidden <= indices for forbidden in component.forbidden)
 
@@ -130,6 +138,9 @@ def by_cp_sat(component: Component) -> Cover | None:
         model.add_exactly_one(taken[option.index] for option in component.options if node in option.nodes)
     for forbidden in component.forbidden:
         model.add_bool_or(taken[index].negated() for index in sorted(forbidden))
+    for memory, most in component.room:
+        sizes = [(held([option], memory), taken[option.index]) for option in component.options]
+        model.add(sum(size * variable for size, variable in sizes if size) <= most)
     needs = [_need(model, taken, conversion) for conversion in component.conversions]
     costs = [conversion.cost * need for conversion, need in zip(component.conversions, needs, strict=True)]
     model.minimize(sum(option.cost * taken[option.index] for option in component.options) + sum(costs))

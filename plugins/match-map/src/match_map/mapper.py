@@ -19,10 +19,10 @@ from match_core.map.objective import WEIGHTINGS, Weighting
 
 from match_map.aliases import shared_outputs
 from match_map.conversions import conversions_of
-from match_map.cover import Component, Cover, components_of, options_of
+from match_map.cover import Component, Cover, components_of, held, options_of
 from match_map.exact import solve
 from match_map.least_product import least_product
-from match_map.missing import uncoverable, unsupported
+from match_map.missing import no_room, uncoverable, unsupported
 from match_map.option import Option
 from match_map.ways import has_one_way_out, is_convex
 
@@ -44,16 +44,20 @@ def choose(
     refused: Sequence[Refusal] = (),
     objective: Objective = "latency",
     convert: Converter | None = None,
+    room: Sequence[tuple[str, int]] = (),
 ) -> Mapping:
     """The mapping with the least predicted cycles, energy, or product of both.
 
     ``offered``: all legal candidates with their schedules; ``refused``: earlier refusals, for messages and for the
     result. ``convert``: costs of conversions between stored forms, required if candidates have any; conversions that
     the choice requires are the last assignments, on their own graphs (``mapping.convert.converted`` inserts them).
+    ``room``: bytes of the memories in which candidates hold something as long as the program lives; the choice shares
+    them out.
     Deterministic; ties go to fewer candidates, then to those offered first. UnsupportedError MATCH-P001 if nodes are
-    in no candidate, MATCH-P002 if candidates overlap in every combination.
+    in no candidate, MATCH-P002 if candidates overlap in every combination; InfeasibleError
+    MATCH-M001 if every combination holds more than there is room for.
     """
-    ask = _Question(model, tuple(offered), tuple(refused), convert)
+    ask = _Question(model, tuple(offered), tuple(refused), convert, tuple(room))
     if objective != "edp":
         return replace(_choose(ask, WEIGHTINGS[objective]), objective=objective)
     best = least_product(lambda weighting: _choose(ask, weighting))
@@ -70,6 +74,7 @@ class _Question:
     offered: tuple[Assignment, ...]
     refused: tuple[Refusal, ...]
     convert: Converter | None
+    room: tuple[tuple[str, int], ...]
 
 
 def _choose(ask: _Question, weighting: Weighting) -> Mapping:
@@ -82,11 +87,11 @@ def _choose(ask: _Question, weighting: Weighting) -> Mapping:
     options = tuple(option for option in options if option.index not in non_convex)
     _check_all_offered(model, topology, options, refused)
     between = _conversions(ask, options, weighting)
-    covers = _cover(model, topology, options, between, read_by)
+    covers = _cover(ask, topology, options, between, read_by)
     while copied := _views_to_copy(model, topology, offered, options, covers):
         options = tuple(option for option in options if option.index not in copied)
         between = _conversions(ask, options, weighting)
-        covers = _cover(model, topology, options, between, read_by)
+        covers = _cover(ask, topology, options, between, read_by)
     chosen = [option for cover in covers for option in cover.options]
     order = sorted_groups([option.nodes for option in chosen], read_by)
     assignments = [offered[chosen[number].index] for number in order]
@@ -119,22 +124,49 @@ def _check_all_offered(model: Model, topology: Topology, options: Sequence[Optio
 
 
 def _cover(
-    model: Model,
+    ask: _Question,
     topology: Topology,
     options: Sequence[Option],
     between: Sequence[Conversion],
     read_by: Sequence[tuple[int, ...]],
 ) -> tuple[Cover, ...]:
-    """Covers of all components without cycles between the chosen options."""
+    """Covers of all components without cycles between the chosen options. Components that hold more of a memory than
+    there is are solved as one."""
+    model = ask.model
     parts = components_of(len(topology.nodes), options, between)
     solved = [(part, _solve(model, topology, part)) for part in parts]
     for _ in range(ROUNDS_MAX):
+        if short := _short(solved, ask.room):
+            together, apart = _sharing(solved, short)
+            solved = [*apart, (together, _solve(model, topology, together))]
+            continue
         waits = _waits(solved, read_by)
         if not waits:
             return tuple(cover for _, cover in solved)
         joined = _joined(solved, waits)
         solved = [(part, _solve(model, topology, part) if cover is None else cover) for part, cover in joined]
     return _without_circles(model, topology, solved, read_by)
+
+
+def _short(solved: Sequence[tuple[Component, Cover]], room: Sequence[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    """The memories of which the covers hold more than there is."""
+    chosen = [option for _, cover in solved for option in cover.options]
+    return tuple((memory, most) for memory, most in room if held(chosen, memory) > most)
+
+
+def _sharing(
+    solved: Sequence[tuple[Component, Cover]], short: Sequence[tuple[str, int]]
+) -> tuple[Component, list[tuple[Component, Cover]]]:
+    """One component of all those with options that hold something in these memories, and the other ones."""
+    memories = {memory for memory, _ in short}
+    parts: tuple[list[Component], list[tuple[Component, Cover]]] = ([], [])
+    for part, cover in solved:
+        if any(name in memories for option in part.options for name, _ in option.holds):
+            parts[0].append(part)
+        else:
+            parts[1].append((part, cover))
+    together = _join(parts[0])
+    return replace(together, room=tuple(dict.fromkeys((*together.room, *short)))), parts[1]
 
 
 def _waits(solved: Sequence[tuple[Component, Cover]], read_by: Sequence[tuple[int, ...]]) -> tuple[frozenset[int], ...]:
@@ -188,7 +220,7 @@ def _plain(part: Component, read_by: Sequence[tuple[int, ...]]) -> Component:
     )
     indices = frozenset(option.index for option in kept)
     between = tuple(inner for outer in part.conversions if (inner := outer.within(indices)) is not None)
-    return Component(part.nodes, kept, tuple(wait for wait in part.forbidden if wait <= indices), between)
+    return Component(part.nodes, kept, tuple(wait for wait in part.forbidden if wait <= indices), between, part.room)
 
 
 def _views_to_copy(
@@ -216,18 +248,23 @@ def _views_to_copy(
 
 def _solve(model: Model, topology: Topology, part: Component) -> Cover:
     cover = solve(part)
+    if cover is None and part.room and (free := solve(replace(part, room=()))) is not None:
+        for memory, have in part.room:
+            if (need := held(free.options, memory)) > have:
+                raise no_room(model, memory, need, have)
     if cover is None:
         raise uncoverable(model, [topology.nodes[position] for position in part.nodes])
     return cover
 
 
-def _join(parts: Sequence[Component], forbidden: frozenset[int]) -> Component:
+def _join(parts: Sequence[Component], *forbidden: frozenset[int]) -> Component:
     """One component made of several whose choices depend on each other."""
     return Component(
         nodes=tuple(sorted(node for part in parts for node in part.nodes)),
         options=tuple(sorted((option for part in parts for option in part.options), key=lambda option: option.index)),
-        forbidden=(*(known for part in parts for known in part.forbidden), forbidden),
+        forbidden=(*(known for part in parts for known in part.forbidden), *forbidden),
         conversions=tuple(conversion for part in parts for conversion in part.conversions),
+        room=tuple(dict.fromkeys(entry for part in parts for entry in part.room)),
     )
 
 

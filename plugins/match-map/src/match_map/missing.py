@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from match_core.contract.candidate import DISABLED
-from match_core.contract.errors import UnsupportedError
+from match_core.contract.errors import InfeasibleError, UnsupportedError
 from match_core.contract.model import qualified_op
 
 if TYPE_CHECKING:
@@ -40,6 +40,18 @@ def uncoverable(model: Model, nodes: Sequence[gs.Node]) -> UnsupportedError:
         where="; ".join(_place(model, node) for node in nodes[:SHOWN_MAX]),
         why=f"the candidates of these {len(nodes)} nodes overlap in every combination",
         help=("enable more units", "add a pattern for a single one of these operators to a target package"),
+    )
+
+
+def no_room(model: Model, memory: str, need: int, have: int) -> InfeasibleError:
+    """MATCH-M001: every cover holds more in a memory, as long as the program lives, than there is; the one that is
+    cheapest without limits ``need`` bytes."""
+    return InfeasibleError(
+        code="MATCH-M001",
+        what=f"the program does not fit memory {memory}: {need - have} bytes too many",
+        where=model.source or model.name,
+        why=f"the program holds {need} bytes of {have} as long as it lives, and no other choice of units fits",
+        help=("enable more units", f"choose a target whose {memory} has at least {need} bytes"),
     )
 
 

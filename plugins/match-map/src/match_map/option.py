@@ -8,8 +8,9 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Option:
     """``index``: position in the offered assignments; ``cost``: in the unit of the objective; ``nodes``: positions,
-    ascending."""
+    ascending; ``holds``: bytes that the program keeps by memory, as long as it lives."""
 
     index: int
     cost: int
     nodes: tuple[int, ...]
+    holds: tuple[tuple[str, int], ...] = ()

@@ -20,5 +20,6 @@ def match_map(request: MappingRequest) -> Mapping | None:
 
     if request.soc.mode != "sequential":
         return None
-    mapping = choose(request.model, request.offered, request.refused, request.objective, request.convert)
+    room = tuple(request.soc.held_bytes.items())
+    mapping = choose(request.model, request.offered, request.refused, request.objective, request.convert, room)
     return replace(mapping, final=False)

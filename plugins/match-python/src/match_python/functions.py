@@ -79,6 +79,7 @@ def quantize(
     wider: Names = (),
     keep_wider: int = 0,
     labels: LabelsLike | None = None,
+    ranges: bool = False,
     dim: Mapping[str, int] | None = None,
 ) -> QuantizedModel:
     """Quantise a float network to 8 bits.
@@ -99,6 +100,7 @@ def quantize(
         wider: nodes whose layers stay in float.
         keep_wider: how many more layers stay in float: those that help most.
         labels: of the samples, an array or the path of an ``.npy`` file; by output name if there are several outputs.
+        ranges: give the float network with measured ranges, for units that quantise by themselves.
         dim: dynamic sizes by name.
 
     Returns:
@@ -131,6 +133,7 @@ def quantize(
             wider=(wider,) if isinstance(wider, str) else tuple(wider),
             keep_wider=keep_wider,
             labels=label_texts(labels, work),
+            ranges=ranges,
             **chosen_ranges(chosen, percentile, per_tensor=per_tensor, search=search),
         )
         notes = Notes()

@@ -10,12 +10,16 @@ from match_core.contract.passes import Pass, PassContext, Phase
 from match_core.ir.editor import Editor
 from match_core.ir.reader import QuantConstant, constant, constant_input, quant_constant
 
+from match_quant.operators import has_operator
+
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 
 def run(model: Model, context: PassContext) -> Model:
     """Fold each DequantizeLinear of a constant that integerisation left."""
+    if not has_operator(model, "DequantizeLinear"):
+        return model
     editor = Editor(model)
     changed = False
     for node in list(editor.graph.nodes):

@@ -14,6 +14,8 @@ from match_core.ir.editor import Editor
 from match_core.ir.geometry import conv_geometry
 from match_core.ir.reader import shape_of
 
+from match_quant.operators import has_operator
+
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
@@ -23,6 +25,8 @@ _GLOBAL = {"GlobalAveragePool": "AveragePool", "GlobalMaxPool": "MaxPool"}
 
 def run(model: Model, context: PassContext) -> Model:
     """Rewrite attributes and names of operators; results do not change."""
+    if not has_operator(model, *_WINDOWED, *_GLOBAL):
+        return model
     editor = Editor(model)
     for node in editor.graph.nodes:
         if (node.domain or "") not in ("", "ai.onnx"):

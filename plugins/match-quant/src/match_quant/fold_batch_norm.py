@@ -13,6 +13,8 @@ from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, optional_input, producer, shape_of
 from numpy.typing import NDArray
 
+from match_quant.operators import has_operator
+
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
@@ -27,6 +29,8 @@ class Affine:
 
 def run(model: Model, context: PassContext) -> Model:
     """Fold every BatchNormalization in inference mode with constant parameters."""
+    if not has_operator(model, "BatchNormalization"):
+        return model
     editor = Editor(model)
     for node in list(editor.graph.nodes):
         affine = _affine(node)

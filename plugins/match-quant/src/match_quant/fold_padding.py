@@ -10,12 +10,16 @@ from match_core.contract.passes import Pass, PassContext, Phase
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, optional_input, producer
 
+from match_quant.operators import has_operator
+
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 
 def run(model: Model, context: PassContext) -> Model:
     """Fold pads with the value that the operator itself pads with, also through a DequantizeLinear."""
+    if not has_operator(model, "Pad"):
+        return model
     editor = Editor(model)
     for node in list(editor.graph.nodes):
         pad = producer(node.inputs[0]) if node.inputs else None

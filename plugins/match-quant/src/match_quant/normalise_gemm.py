@@ -10,12 +10,16 @@ from match_core.contract.passes import Pass, PassContext, Phase
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, optional_input, shape_of
 
+from match_quant.operators import has_operator
+
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 
 def run(model: Model, context: PassContext) -> Model:
     """Rewrite each such Gemm to ``x @ B + C`` (transA does not change)."""
+    if not has_operator(model, "Gemm"):
+        return model
     editor = Editor(model)
     for node in editor.graph.nodes:
         if node.op == "Gemm" and (node.domain or "") in ("", "ai.onnx"):

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from match_core.contract.model import Model
 from match_core.contract.passes import Pass, PassContext, Phase
-from match_core.ir.qoperator import expand
+from match_core.ir.qoperator import MICROSOFT, expand
 
 from match_quant.proto import rewrite_nodes
 
 
 def run(model: Model, context: PassContext) -> Model:
     """Replace every supported QOperator."""
+    if not any(node.op.startswith("QLinear") or node.domain == MICROSOFT for node in model.graph.nodes):
+        return model
     return rewrite_nodes(model, expand)
 
 

@@ -15,6 +15,7 @@ from match_core.ir.editor import Editor, sort_nodes
 from match_core.ir.reader import clamp_bounds, is_private, producer, quant_of, shape_of
 
 from match_quant.integer_moves import is_move
+from match_quant.operators import has_operator
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -27,6 +28,8 @@ _LARGEST = 64
 
 def run(model: Model, context: PassContext) -> Model:
     """Change every QuantizeLinear behind moves whose values a layer computes."""
+    if not has_operator(model, "QuantizeLinear"):
+        return model
     editor = Editor(model)
     sort_nodes(editor.graph)
     found = [node for node in editor.graph.nodes if node.op == "QuantizeLinear" and _behind_moves(editor, node)]

@@ -22,6 +22,7 @@ from match_verify.sample_files import SampleFiles, read_sample_files
 
 from match_quant.already import check_float
 from match_quant.losses import Distance, distance, outputs_of, score_tensors
+from match_quant.ranges import with_ranges
 from match_quant.search import Trial, best_of, divided, search
 from match_quant.static import Method, Quantiser, Row, Scheme
 from match_quant.wider import LayerLoss, Trials
@@ -38,7 +39,8 @@ class QuantizeRequest:
     range of a tensor; ``percentile``: of values within it, for that method. ``dims``: (name, size) of dynamic sizes;
     the quantised network has these sizes. ``search``: choose what loses least, except for the fields that are
     ``fixed``. ``layers``: measure what each layer loses. ``wider``: nodes whose layers stay in float; ``keep_wider``:
-    how many more layers, which are chosen. ``labels`` of the samples: ``Y.npy`` or ``OUTPUT=Y.npy``."""
+    how many more layers, which are chosen. ``labels`` of the samples: ``Y.npy`` or ``OUTPUT=Y.npy``. ``ranges``: write
+    the float network with the ranges of its tensors (``ranges.py``), for units that quantise by themselves."""
 
     model: Path
     data: Path
@@ -55,6 +57,7 @@ class QuantizeRequest:
     wider: tuple[str, ...] = ()
     keep_wider: int = 0
     labels: tuple[str, ...] = ()
+    ranges: bool = False
 
     def scheme(self) -> Scheme:
         """The choice of ranges and scales, without a search."""
@@ -119,16 +122,18 @@ def quantize_model(
     ]
     labels = read_labels(request.labels, [output.name for output in proto.graph.output], samples=True)
     try:
-        quantised, result = _quantised(proto, rows, request, observer, prepared=True)
+        quantised, measured, result = _quantised(proto, rows, request, observer, prepared=True)
     except ToolError as error:
         if error.code != "MATCH-R004":
             raise
-        quantised, result = _quantised(proto, rows, request, observer, prepared=False)
+        quantised, measured, result = _quantised(proto, rows, request, observer, prepared=False)
         observer.note(f"the quantiser's own preparation fails, and is left out: {error.why}")
     if labels:
         means = dict.fromkeys(labels, Meaning())
         checks = check_labels(labels, outputs_of(proto, rows), outputs_of(quantised, rows), means)
         result = replace(result, labels=checks)
+    if request.ranges:
+        quantised = measured
     with whole_file(request.output, "the model") as file:
         file.write(quantised.SerializeToString(deterministic=True))  # equal models give equal bytes
     return result
@@ -149,7 +154,8 @@ def _check_output(request: QuantizeRequest) -> None:
 
 def _quantised(
     proto: onnx.ModelProto, rows: Sequence[Row], request: QuantizeRequest, observer: StageObserver, *, prepared: bool
-) -> tuple[onnx.ModelProto, Quantized]:
+) -> tuple[onnx.ModelProto, onnx.ModelProto, Quantized]:
+    """The quantised network, the float network with the ranges of its tensors, and what is reported."""
     used, compared = divided(rows) if request.search else (rows, rows)
     quantiser, before = Quantiser(proto, used, request.model.name, prepared=prepared), outputs_of(proto, compared)
     scheme, trials = request.scheme(), tuple[Trial, ...]()
@@ -164,7 +170,8 @@ def _quantised(
     distances = tuple(distance(name, before[name], after[name]) for name in before)
     softmax = any(name != tensor for name, tensor in score_tensors(proto).items())
     result = Quantized(len(rows), distances, len(compared), scheme, trials, losses, wider, worst_db, softmax=softmax)
-    return quantised, result
+    measured = with_ranges(quantiser.network, quantiser.ranges(scheme)) if request.ranges else proto
+    return quantised, measured, result
 
 
 def _wider(

@@ -11,12 +11,15 @@ from match_core.contract.model import Model
 from match_core.contract.passes import Pass, PassContext, Phase
 from match_core.ir.editor import Editor
 
+from match_quant.operators import has_operator
 from match_quant.recognise_gelu import replace_gelu
 from match_quant.recognise_norm import replace_norm, rms_function
 
 
 def run(model: Model, context: PassContext) -> Model:
     """Check every node that may be the last of such a group."""
+    if not has_operator(model, "Mul", "Div"):
+        return model
     editor = Editor(model)
     editor.define([rms_function()])
     # The host alone has a kernel of RMS normalisation; units that run its elementary operators keep them.

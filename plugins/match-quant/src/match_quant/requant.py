@@ -145,7 +145,10 @@ def choose_requant(target: Target, choices: Sequence[Arithmetic], tolerated_mism
 
 def _within(target: Target, expected: _Expected, limits: Arithmetic) -> Requant | None:
     """The best choice within ``limits``, None if no choice is within 1 everywhere."""
+    largest = float(np.abs(np.where(expected.fixed, 0.0, target.multiplier)).max(initial=0.0))
     for shift in range(limits.shift_max, limits.shift_min - 1, -1):
+        if largest * float(1 << shift) > limits.multiplier_max + 0.5:
+            continue  # powers of two scale exactly
         candidate = _at_shift(target, expected, limits, shift)
         if candidate is not None:  # smaller shifts are less precise
             return candidate if candidate.max_error <= 1 else None
@@ -157,7 +160,7 @@ def _at_shift(target: Target, expected: _Expected, limits: Arithmetic, shift: in
     step = float(1 << shift)
     fixed, grid, weight, pivot = expected.fixed, expected.grid, expected.weight, expected.pivot
     scaled = np.where(fixed, 0.0, target.multiplier * step)
-    if scaled.size and (np.abs(scaled).max() > limits.multiplier_max + 0.5 or (scaled.min() < 0 and not limits.signed)):
+    if scaled.size and scaled.min() < 0 and not limits.signed:
         return None
     multiplier = np.rint(scaled).astype(np.int64)
     # An exact multiplier of few bits makes many exact ties (means over 64 values), which the original rounds to even.

@@ -63,16 +63,14 @@ class Quantiser:
         """QuantizeLinear and DequantizeLinear around all operators but the nodes ``in_float``. ToolError MATCH-R004."""
         from onnxruntime.quantization import QDQQuantizer, QuantType
 
-        key = (scheme.method, scheme.percentile)
-        if key not in self._ranges:
-            self._ranges[key] = self._step(lambda folder: _ranges(self.network, self._rows, scheme, folder))
+        measured = self._measured(scheme)
 
         def run(folder: Path) -> onnx.ModelProto:
             import onnx
 
             activations = QuantType.QInt8 if scheme.activations == "int8" else QuantType.QUInt8
             # Positional: the names of some of these parameters have changed between versions.
-            arguments = (scheme.per_channel, False, QuantType.QInt8, activations, self._ranges[key])
+            arguments = (scheme.per_channel, False, QuantType.QInt8, activations, measured)
             quantizer = QDQQuantizer(
                 _inferred(self.network, folder), *arguments, [], sorted(in_float), quantised_operators(), {}
             )
@@ -81,6 +79,18 @@ class Quantiser:
             return onnx.load(str(folder / "quantised.onnx"))
 
         return self._step(run)
+
+    def ranges(self, scheme: Scheme) -> dict[str, tuple[float, float]]:
+        """(least, largest) value of each tensor that was measured, by name. ToolError MATCH-R004."""
+        found = self._measured(scheme)
+        pairs = ((name, found[name].range_value) for name in found.keys())  # noqa: SIM118 - not a dict
+        return {name: (float(np.min(low)), float(np.max(high))) for name, (low, high) in pairs}
+
+    def _measured(self, scheme: Scheme) -> Any:
+        key = (scheme.method, scheme.percentile)
+        if key not in self._ranges:
+            self._ranges[key] = self._step(lambda folder: _ranges(self.network, self._rows, scheme, folder))
+        return self._ranges[key]
 
     def _step(self, run: Callable[[Path], _T]) -> _T:
         with tempfile.TemporaryDirectory(prefix="match-quantize-") as folder, _without_log():

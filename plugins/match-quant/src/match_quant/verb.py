@@ -85,6 +85,12 @@ def quantize_command(
         int, typer.Option("--keep-wider", metavar="N", min=0, help="Leave the N layers in float that help most.")
     ] = 0,
     labels: LabelsOption = None,
+    ranges: Annotated[
+        bool,
+        typer.Option(
+            "--ranges", help="Write the float network with measured ranges, for units that quantise themselves."
+        ),
+    ] = False,
     dim: DimOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -117,6 +123,7 @@ def quantize_command(
                 wider=tuple(wider or ()),
                 keep_wider=keep_wider,
                 labels=tuple(labels or ()),
+                ranges=ranges,
             )
             result = quantize_model(request, plugins.front_ends(), terminal)
             chips = [soc.name for soc in plugins.hardware().socs if not soc.generic]
@@ -126,7 +133,7 @@ def quantize_command(
         terminal.document({**_document(result, output), "headline": told, "next": following})
         terminal.paragraph(told, style="bold")
         _show(terminal, result)
-        terminal.line(f"wrote the quantised network to {output}")
+        terminal.line(f"wrote the {'float network with ranges' if ranges else 'quantised network'} to {output}")
         show_next(terminal, following)
     return 0
 

@@ -12,6 +12,8 @@ from match_core.contract.node_rule import NodeRule
 from match_core.contract.region import Region
 from match_core.contract.structure import Constraint, Match
 
+from match_regions.atoms import is_atom, is_of
+
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from match_core.contract.claims import OperatorClaim, RegionClaims
@@ -65,12 +67,18 @@ def claim_constraints(claims: RegionClaims) -> tuple[Constraint, ...]:
     own criterion. Limits and criterion are checked only if all nodes are claimed."""
     claimed = Claimed(claims)
     rules: dict[tuple[str, str], list[tuple[NodeRule, tuple[str, ...]]]] = {}
-    names = tuple(name for claim in claims.operators for name in claim.names)
-    rules[STATIC.name, STATIC.description] = [(STATIC, names)]
+    if claims.operators:
+        names = tuple(name for claim in claims.operators for name in claim.names)
+        rules[STATIC.name, STATIC.description] = [(STATIC, names)]
     for claim in claims.operators:
         for rule in claim.rules:
             rules.setdefault((rule.name, rule.description), []).append((rule, claim.names))
     found = [Constraint(*key, _node_check(claimed, parts)) for key, parts in rules.items()]
+    of_atoms: dict[tuple[str, str], list[tuple[int, Constraint]]] = {}
+    for number, atom in enumerate(claims.atoms):
+        for constraint in atom.constraints:
+            of_atoms.setdefault((constraint.name, constraint.description), []).append((number, constraint))
+    found += [Constraint(*key, _atom_check(rules_)) for key, rules_ in of_atoms.items()]
     limits = claims.limits
     for what, most, count in (
         ("node", limits.nodes_max, lambda region: len(region.nodes)),
@@ -99,12 +107,22 @@ def _node_check(claimed: Claimed, parts: list[tuple[NodeRule, tuple[str, ...]]])
     return check
 
 
+def _atom_check(rules: list[tuple[int, Constraint]]) -> Callable[[Match], str | None]:
+    """The rule for refused atoms of the claims that state it."""
+
+    def check(match: Match) -> str | None:
+        found = (rule.check(match) for number, rule in rules if is_of(match, number))
+        return next((value for value in found if value is not None), None)
+
+    return check
+
+
 def of_regions(claimed: Claimed, check: Callable[[Region], str | None]) -> Callable[[Match], str | None]:
     """Turn a check of regions into a check of matches; it holds for nodes that no region may contain, which other rules
     refuse."""
 
     def checked(match: Match) -> str | None:
-        if not all(claimed.takes(node) for node in match.nodes):
+        if is_atom(match, claimed.claims) or any(claimed.names(n) and not claimed.takes(n) for n in match.nodes):
             return None
         return check(Region.of(match.nodes, match.outputs))
 

@@ -26,13 +26,13 @@ LOOK_AHEAD = 256
 WORK_MAX = 300_000
 
 
-def grown(dag: Dag, claimed: Bits, limits: RegionLimits) -> tuple[Bits, ...]:
+def grown(dag: Dag, claimed: Bits, limits: RegionLimits, atoms: Sequence[Bits] = ()) -> tuple[Bits, ...]:
     """Regions of the claimed nodes, in the order of their first nodes. Claimed nodes that fit no region within the
-    limits are omitted."""
+    limits are omitted. ``atoms``: disjoint sets of claimed nodes that are in one region."""
     measure = Measure(dag, limits)
     best: tuple[Bits, ...] = ()
     fewest, work = _fewest(dag, claimed, limits), 0
-    for start, from_the_end in _ways(dag, claimed, limits):
+    for start, from_the_end in _ways(dag, claimed, limits, atoms):
         quotient = Quotient(dag, start, measure)
         found = quotient.grow(from_the_end)
         work += quotient.work
@@ -56,13 +56,16 @@ def _fewest(dag: Dag, claimed: Bits, limits: RegionLimits) -> int:
     return sum(-(-part.bit_count() // limits.nodes_max) for part in parts)
 
 
-def _ways(dag: Dag, claimed: Bits, limits: RegionLimits) -> Iterator[tuple[Sequence[Bits], bool]]:
+def _ways(
+    dag: Dag, claimed: Bits, limits: RegionLimits, atoms: Sequence[Bits]
+) -> Iterator[tuple[Sequence[Bits], bool]]:
     """Variants: a start (a partition of the claimed nodes without cycles), and whether to grow from the end. Starts are
-    single nodes and, if there are limits, the regions that grow without limits, cut into pieces."""
-    single = [1 << position for position in members(claimed)]
+    single nodes and atoms and, if there are limits and no atoms, the regions that grow without limits, cut into
+    pieces."""
+    single = [*atoms, *(1 << position for position in members(claimed & ~sum(atoms)))]
     yield single, False
     yield single, True
-    if limits == RegionLimits():
+    if limits == RegionLimits() or atoms:
         return
     free = Measure(dag, RegionLimits())
     for from_the_end in (False, True):

@@ -12,9 +12,11 @@ from match_core.contract.structure import Match
 from match_core.ir.topology import Topology
 from match_core.regions.match import region_match
 
+from match_regions.atoms import atoms_of
 from match_regions.claimed import Claimed, claim_constraints
 from match_regions.dag import Dag, members
 from match_regions.grow import grown
+from match_regions.parts import parts_of
 from match_regions.validate import validate_regions
 from match_regions.workload import region_workload
 
@@ -33,20 +35,25 @@ def region_pattern(name: str, description: str, claims: RegionClaims) -> Pattern
     A package may return several such patterns with different claims for one unit: the mapper chooses among them.
     """
     search = _Search(claims)
-    return Pattern(name, description, None, claim_constraints(claims), _Workload(name), search=search, claims=claims)
+    workload = _Workload(name, claims)
+    return Pattern(name, description, None, claim_constraints(claims), workload, search=search, claims=claims)
 
 
 @dataclass(frozen=True, slots=True)
 class _Workload:
     name: str
+    claims: RegionClaims
 
     def __call__(self, match: Match) -> Workload:
-        return region_workload(self.name, Region.of(match.nodes, match.outputs))
+        region, claims = Region.of(match.nodes, match.outputs), self.claims
+        counts = claims.counts(region) if claims.counts else {}
+        return region_workload(self.name, region, counts, claims.holds(region) if claims.holds else {})
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """All regions of a graph, and each refused node as a separate match that breaks a constraint."""
+    """All regions of a graph and their parts, and each refused node or atom as a separate match that breaks a
+    constraint."""
 
     claims: RegionClaims
 
@@ -55,13 +62,20 @@ class _Search:
         topology = Topology.of(graph)
         named = [p for p, node in enumerate(topology.nodes) if claimed.names(node)]
         taken = sum(1 << p for p in named if claimed.takes(topology.nodes[p]))
-        if not named:
-            return ()
-        found = grown(Dag.of(topology), taken, self.claims.limits)
+        atoms = atoms_of(topology, self.claims)
+        single = taken & ~sum(atoms.legal)
+        if not named and not atoms.legal:
+            return atoms.refused
+        dag = Dag.of(topology)
+        found = grown(dag, single | sum(atoms.legal), self.claims.limits, atoms.legal)
         validate_regions(graph, self.claims, [[topology.nodes[p] for p in members(nodes)] for nodes in found])
         inside = sum(found)
-        groups = sorted([*found, *(1 << p for p in named if not inside >> p & 1)], key=lambda nodes: nodes & -nodes)
-        return tuple(_match(topology, tuple(members(nodes))) for nodes in groups)
+        pieces = [*atoms.legal, *(1 << p for p in members(single))]
+        left = [piece for piece in (*atoms.legal, *(1 << p for p in named)) if not inside & piece]
+        groups = sorted([*found, *left], key=lambda nodes: nodes & -nodes)
+        for region in found if self.claims.parts_max else ():
+            groups += parts_of(dag, [piece for piece in pieces if piece & region], self.claims.parts_max)
+        return (*(_match(topology, tuple(members(nodes))) for nodes in groups), *atoms.refused)
 
 
 def _match(topology: Topology, positions: Sequence[int]) -> Match:

@@ -46,8 +46,8 @@ def _is_claimed(node: gs.Node, claims: RegionClaims) -> bool:
     domain = node.domain or ""
     name = node.op if domain in ("", "ai.onnx") else f"{domain}::{node.op}"
     return any(
-        name in claim.op.split("|") and not any(rule.check(node) for rule in claim.rules) for claim in claims.operators
-    )
+        name in claim.names and not any(rule.check(node) for rule in claim.rules) for claim in claims.operators
+    ) or any(name in claim.names for claim in claims.atoms)
 
 
 @dataclass(frozen=True)

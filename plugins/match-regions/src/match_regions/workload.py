@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
@@ -15,13 +16,15 @@ if TYPE_CHECKING:
     from match_core.contract.region import Region
 
 
-def region_workload(kind: str, region: Region) -> Workload:
+def region_workload(
+    kind: str, region: Region, counts: Mapping[str, int] | None = None, holds: Mapping[str, int] | None = None
+) -> Workload:
     """One dimension N (elements of all outputs) that is not tiled; operands ``in0``.., ``const0``.., ``out0``.. in the
     order of the region's tensors.
 
     Geometry, for cost models: ``elements`` of all outputs, ``nodes``, and by operator ``nodes_<Op>`` and
     ``elements_<Op>`` (of their results); ``macs_<Op>`` if it has any. ``<Op>`` is ``domain::Op`` with ``_`` for
-    all characters except letters and digits.
+    all characters except letters and digits. ``counts`` are added; ``holds``: bytes in memories of kind "held".
     """
     operands = [
         *(_operand(f"in{number}", "input", tensor) for number, tensor in enumerate(region.inputs)),
@@ -34,7 +37,8 @@ def region_workload(kind: str, region: Region) -> Workload:
         dims=(Dim("N", total, tileable=False),),
         operands=tuple(operands),
         macs=region.macs,
-        geometry=(("elements", total), ("nodes", len(region.nodes)), *_counts(region)),
+        geometry=(("elements", total), ("nodes", len(region.nodes)), *_counts(region), *(counts or {}).items()),
+        holds=tuple((holds or {}).items()),
     )
 
 

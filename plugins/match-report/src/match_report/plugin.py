@@ -23,6 +23,7 @@ def match_commands() -> tuple[Command, ...]:
         Command("fit", "Check whether a model fits budgets of memory and time, and suggest changes if not.", _fit),
         Command("diff", "Compare two compiled programs.", _diff),
         Command("report", "Write the report of a compiled program.", _report),
+        Command("offload", "Break down what each unit of a compiled program runs.", _offload),
         Command("operators", "Show which units of all targets can run a model's operators.", _operators),
         Command("doctor", "Check that this machine has everything that match requires.", _doctor),
     )
@@ -64,6 +65,12 @@ def _report() -> Callable[..., int]:
     from match_report.verbs.report import report_command
 
     return report_command
+
+
+def _offload() -> Callable[..., int]:
+    from match_report.verbs.offload import offload_command
+
+    return offload_command
 
 
 def _operators() -> Callable[..., int]:

@@ -20,6 +20,7 @@ from match_core.load.read import source_proto
 from match_core.load.states import with_states
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.run.compiled_program import run_program
+from match_core.run.modes import is_threads
 from match_core.summary.fallbacks import fallbacks_json
 from match_core.summary.program_json import energy_json, memory_json, side_by_side_json
 from match_report.measured import measured_report
@@ -31,6 +32,7 @@ from match_verify.accuracy import NOT_JUDGED, Accuracy, Asked, Samples, accuracy
 from match_verify.counts import run_json
 from match_verify.double import MACS_MAX, double_outputs, measured_in_double
 from match_verify.finite import not_finite
+from match_verify.first_difference import FirstDifference, first_difference
 from match_verify.float_bounds import float_bounds
 from match_verify.held import integer_inputs
 from match_verify.images import PLAIN, Normalisation
@@ -95,6 +97,7 @@ class VerifyResult:
     accuracy: Accuracy = NOT_JUDGED
     warnings: tuple[str, ...] = ()
     labels: tuple[LabelCheck, ...] = ()
+    first: FirstDifference | None = None
 
     @property
     def computed(self) -> bool:
@@ -144,6 +147,7 @@ class VerifyResult:
             "memory": memory_json(program),
             "notes": list(self.compilation.notes),
             "warnings": list(self.warnings),
+            "first_difference": self.first and self.first.as_json(),
             **fallbacks_json(self.compilation),
         }
 
@@ -187,7 +191,19 @@ def verify_model(request: VerifyRequest, plugins: Plugins, observer: StageObserv
     asked = Asked(Samples(inputs, original, run.outputs), request.accept_loss, layers, excused)
     accuracy = accuracy_of(compiled, request, plugins, asked)
     observer.stage_finished("compare", {"outputs": len(checks)})
-    return VerifyResult(compiled, run, checks, samples, request.precision, stored, accuracy, not_finite(inputs), scores)
+    first = None
+    if not all(check.within_bound for check in checks) and request.place is None and not is_threads(request.mode):
+        first = _first_difference(request, inputs, plugins)
+    warnings = not_finite(inputs)
+    return VerifyResult(compiled, run, checks, samples, request.precision, stored, accuracy, warnings, scores, first)
+
+
+def _first_difference(request: VerifyRequest, inputs: Arrays, plugins: Plugins) -> FirstDifference | None:
+    """The same program once more, with what every task makes."""
+    with tempfile.TemporaryDirectory(prefix="match-verify-") as temporary:
+        folder, work = Path(temporary) / "program", Path(temporary) / "work"
+        compiled = _compiled(request.compile_request(folder), plugins, NullObserver())
+        return first_difference(compiled, folder, inputs, plugins, work, request.mode)
 
 
 def _labels(request: VerifyRequest, front_ends: Sequence[FrontEnd]) -> Arrays:

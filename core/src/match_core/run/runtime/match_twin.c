@@ -43,6 +43,7 @@ static struct {
   /* Cycles of nodes whose kernels have no twin of their own, charged when the node ends. */
   const uint64_t *charge;
   size_t charge_count;
+  match_twin_observer_t observer;
   unsigned charge_clock;
 } twin;
 
@@ -264,7 +265,12 @@ void match_profile_end(unsigned node) {
   }
   twin.nodes[node].calls++;
   twin.nodes[node].cycles += profile_time() - begin;
+  if (twin.observer != NULL) {
+    twin.observer(node);
+  }
 }
+
+void match_twin_observe(match_twin_observer_t observer) { twin.observer = observer; }
 
 void match_twin_charge_nodes(unsigned clock, const uint64_t *cycles, size_t count) {
   check_clock(clock);

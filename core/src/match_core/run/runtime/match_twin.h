@@ -61,6 +61,10 @@ void match_profile_end(unsigned node);
 /* Cycles summed over all begin/end pairs of the node since reset; 0 for an unknown node. */
 uint64_t match_profile_cycles(unsigned node);
 
+/* `observer` is called at the end of every node; its result is then in memory. Not in threads mode. */
+typedef void (*match_twin_observer_t)(unsigned node);
+void match_twin_observe(match_twin_observer_t observer);
+
 /* From now on the end of node n spends cycles[n] on `clock`: for kernels that run on the host core, whose C has no twin
  * and whose cycles come from the cost model. The array must outlive the run. */
 void match_twin_charge_nodes(unsigned clock, const uint64_t *cycles, size_t count);

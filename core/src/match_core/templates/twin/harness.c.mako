@@ -15,16 +15,24 @@
 % endfor
 
 % for arena in arenas:
-% if not arena.expression:
+% if arena.expression:
+static uint8_t *arena_${arena.field};
+% else:
 static _Alignas(${arena.alignment_bytes}) uint8_t arena_${arena.field}[${arena.size_bytes}];
 % endif
 % endfor
 % for io in [*inputs, *outputs]:
-% if not io.expression:
+% if io.expression:
+static ${io.ctype} *io_${io.field};
+% else:
 static ${io.ctype} io_${io.field}[${max(1, io.elements)}];
 % endif
 % endfor
 static ${name}_state_t state;
+
+#ifdef MATCH_TWIN_OBSERVER /* a header that defines observe(node), which sees the variables above */
+#include MATCH_TWIN_OBSERVER
+#endif
 
 /* Modelled cycles of the nodes that run on the host, by node; 0 for all others. */
 static const uint64_t host_cycles[] = {${", ".join(f"{c}u" for c in host_cycles) or "0u"}};
@@ -79,14 +87,17 @@ int main(int argc, char **argv)
     match_twin_charge_nodes(${host_clock}u, host_cycles, sizeof host_cycles / sizeof host_cycles[0]);
 % for arena in arenas:
 % if arena.expression:
-    uint8_t *const arena_${arena.field} = ${arena.expression};
+    arena_${arena.field} = ${arena.expression};
 % endif
 % endfor
 % for io in [*inputs, *outputs]:
 % if io.expression:
-    ${io.ctype} *const io_${io.field} = ${io.expression};
+    io_${io.field} = ${io.expression};
 % endif
 % endfor
+#ifdef MATCH_TWIN_OBSERVER
+    match_twin_observe(observe);
+#endif
     const ${name}_t ctx = {${instance}};
     const ${name}_inputs_t inputs = {${", ".join(f".{io.field} = io_{io.field}" for io in inputs) or ".unused = 0u"}};
     const ${name}_outputs_t outputs = {${", ".join(f".{io.field} = io_{io.field}" for io in outputs) or ".unused = 0u"}};

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from match_core import NodeRule, OperatorClaim, Pass, Phase, Region, RegionClaims, RegionLimits
 from match_regions import region_pattern
 
+from match_fern.cost import counts
 from match_fern.layout import channels_last
 from match_fern.quantise import quantise
 
@@ -92,6 +94,7 @@ PATTERNS = {
                 OperatorClaim("Gemm", (FLOAT, WEIGHTS, PLAIN, BIAS)),
             ),
             limits=RegionLimits(nodes_max=32),
+            counts=partial(counts, "fern_c"),
         ),
     ),
     "fern_q": region_pattern(
@@ -104,6 +107,7 @@ PATTERNS = {
                 OperatorClaim("Relu", (FLOAT, IMAGE)),
             ),
             limits=RegionLimits(nodes_max=64),
+            counts=partial(counts, "fern_q"),
             worth=_worth,
             worth_rule="a region has a convolution",
             passes=(

@@ -33,9 +33,13 @@ def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
 @hookimpl
 def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
     """Cycles of a region."""
-    from match_fern.cost import EngineCost
+    from match_regions import RegionCost
 
-    return EngineCost(unit.name) if unit.name in _UNITS else None
+    from match_fern.hardware import VALUES
+
+    if unit.name not in _UNITS:
+        return None
+    return RegionCost("fern-region", launch=VALUES[unit.name]["start_cycles"])
 
 
 @hookimpl

@@ -1,19 +1,21 @@
 """First pass of fern_q: a float region becomes int8 inside, with QuantizeLinear and DequantizeLinear at its border.
 
-Every scale is a power of two, 2^exponent, so that scaling is a shift and the border is exact. Scales are fixed when
-compiling, from constants and one declaration, and nothing is measured: inputs of a region are taken to lie within
-+-4 with a mean square of 1. A filter's result then has a root mean square of about the L2 norm of its weights plus its
-bias, and gets a range of four times that. Where a network's values are larger, they saturate: `match verify` tells how
-far the results then are from the float network's. A product would measure the ranges instead.
+Every scale is a power of two, 2^exponent, so that scaling is a shift and the border is exact. Scales come from the
+ranges that `match quantize --ranges` measured and stored in the network's file. For a tensor without one, they are
+guessed: inputs of a region are taken to lie within +-4 with a mean square of 1. A filter's result then has a root mean
+square of about the L2 norm of its weights plus its bias, and gets a range of four times that. Where values are larger,
+they saturate: `match verify` tells how far the results then are from the float network's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from match_core.ir.editor import Editor
+from match_quant.ranges import ranges_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -40,20 +42,26 @@ def exponent_of(largest: float) -> int:
 
 def quantise(model: Model, context: PassContext) -> Model:
     """Conv, Relu and MaxPool on int8; names, shapes and types of inputs and outputs stay."""
-    editor = Editor(model)
+    editor, ranges = Editor(model), ranges_of(context)
     known: dict[str, Quantised] = {}
     for tensor in editor.graph.inputs:
-        exponent = exponent_of(RANGE_IN_RMS * INPUT_RMS)
+        exponent = exponent_of(_largest(ranges, tensor, RANGE_IN_RMS * INPUT_RMS))
         known[tensor.name] = Quantised(_border(editor, "QuantizeLinear", tensor, tensor, exponent), exponent, INPUT_RMS)
     for node in list(editor.graph.nodes):
         x = known.get(node.inputs[0].name)
         if x is None:  # a quantiser that was added above
             continue
-        known[node.outputs[0].name] = _conv(editor, node, x) if node.op == "Conv" else _same(editor, node, x)
+        made = node.outputs[0]
+        known[made.name] = _conv(editor, node, x, ranges) if node.op == "Conv" else _same(editor, node, x)
     for tensor in list(editor.graph.outputs):
         made = known[tensor.name]
         editor.replace(tensor, _border(editor, "DequantizeLinear", made.tensor, tensor, made.exponent))
     return editor.finish()
+
+
+def _largest(ranges: Mapping[str, tuple[float, float]], tensor: gs.Tensor, guess: float) -> float:
+    """The largest absolute value of a tensor."""
+    return max(map(abs, ranges[tensor.name])) if tensor.name in ranges else guess
 
 
 def _border(editor: Editor, op: str, read: gs.Tensor, real: gs.Tensor, exponent: int) -> gs.Variable:
@@ -70,14 +78,14 @@ def _same(editor: Editor, node: gs.Node, x: Quantised) -> Quantised:
     return Quantised(y, x.exponent, x.rms)
 
 
-def _conv(editor: Editor, node: gs.Node, x: Quantised) -> Quantised:
+def _conv(editor: Editor, node: gs.Node, x: Quantised, ranges: Mapping[str, tuple[float, float]]) -> Quantised:
     """ConvInteger, then (sum + addend) >> shift for each channel: as RequantI8, whose divisor is 2^shift."""
     weights = node.inputs[1].values.astype(np.float64)
     rows = weights.reshape(len(weights), -1)
     bias = node.inputs[2].values.astype(np.float64) if len(node.inputs) > 2 else np.zeros(len(rows))
     rms = float(np.max(x.rms * np.sqrt((rows * rows).sum(1)) + np.abs(bias)))
     fine = x.exponent + np.array([exponent_of(float(np.abs(row).max())) for row in rows])
-    exponent = max(exponent_of(RANGE_IN_RMS * rms), int(fine.max()))
+    exponent = max(exponent_of(_largest(ranges, node.outputs[0], RANGE_IN_RMS * rms)), int(fine.max()))
     fine = np.maximum(fine, exponent - SHIFT_MAX)
     whole = np.clip(np.rint(weights / 2.0 ** (fine - x.exponent).reshape(-1, 1, 1, 1)), -127, 127).astype(np.int8)
     shift = (exponent - fine).astype(np.int64)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from match_core.contract.mapping import SolverStatus
+from match_core.contract.mapping import SolverStatus, held_bytes
 from match_core.contract.program import Buffer, MemoryUse, Program, Queue, Swap, Task
 from match_core.plan.packing import aligned
 
@@ -227,9 +227,9 @@ class Assembler:
             for name, size in schedule.working_bytes:
                 begin = part.offset_bytes if part is not None and name == schedule.memory else 0
                 working[name] = max(working.get(name, 0), begin + size)
-        uses = []
+        uses, held = [], held_bytes(self.assignments)
         for memory in self.soc.memories:
-            use = MemoryUse(memory.name, working.get(memory.name, 0), 0, memory.size_bytes)
+            use = MemoryUse(memory.name, working.get(memory.name, 0), held.get(memory.name, 0), memory.size_bytes)
             if memory.name == self.soc.home:
                 arena = self._top(buffers, memory.name)
                 use = replace(use, arena_bytes=arena, constant_bytes=constant_bytes, caller_bytes=caller_bytes)

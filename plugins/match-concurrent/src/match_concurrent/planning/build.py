@@ -84,7 +84,7 @@ def build(
         capacity_bytes=capacity_bytes,
         alignment_bytes=home.alignment_bytes,
         hints=_hints(mapping, positions),
-        link=soc.link_between(soc.home, soc.store) if soc.store is not None else None,
+        link=soc.swap_link,
         store_bytes=store_bytes,
         store_alignment_bytes=soc.memory(soc.store).alignment_bytes if soc.store is not None else 1,
     )
@@ -123,8 +123,7 @@ def _lanes(soc: Soc, queues: Sequence[str]) -> tuple[Lane, ...]:
     """The host, then the other units with tasks, then the link to the store."""
     lanes = [Lane(soc.host, "host")]
     lanes += [Lane(unit, "unit") for unit in soc.units if unit in queues and unit != soc.host]
-    link = soc.link_between(soc.home, soc.store) if soc.store is not None else None
-    if link is not None:
+    if soc.swap_link is not None:
         lanes.append(Lane("link", "link"))
     return tuple(lanes)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from match_core import RequantSpec
+from match_quant.powers import ShiftUnit
+
 from match_diana.constants import values
 
 _FIGURES = values()
@@ -21,6 +24,16 @@ DEPTHWISE_GROUP = 4
 KERNEL_SIDES = (1, 3, 5, 7)
 STRIDES = (1, 2)
 SHIFT_MAX = 31
+#: The digital array multiplies no result (diana.md section 5.1); the analog array takes ternary layers.
+SHIFT_UNIT = ShiftUnit(
+    "diana",
+    RequantSpec(1, False, 32, shift_max=SHIFT_MAX, per_channel_multiplier=False, activation_type="int8"),
+    KERNEL_SIDES,
+    STRIDES,
+    depthwise=True,
+    folds=True,
+    ternary=True,
+)
 
 
 def round_up(size: int, multiple: int) -> int:

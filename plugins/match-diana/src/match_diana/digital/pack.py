@@ -87,7 +87,7 @@ def _reversed(values: NDArray[np.uint8]) -> Bytes:
 
 
 def _bias(match: Match, channels: int) -> NDArray[np.int64]:
-    return s.channel_biases(s.made_requant(match), channels)
+    return s.made_requant(match).biases(channels)
 
 
 def conv_weights(match: Match, workload: Workload) -> Arrays:

@@ -11,7 +11,6 @@ from match_diana.digital import structures as s
 from match_diana.digital import workloads as w
 from match_diana.digital.limits import STRIDES
 
-_ARITHMETIC = (rules.requant, rules.bounds, rules.accumulator)
 _WINDOW = (rules.kernel, windows.stride_is(*STRIDES), windows.no_dilation, rules.padding)
 _CONV = (
     tensors.int8_tensors,
@@ -20,7 +19,7 @@ _CONV = (
     rules.size,
     windows.one_group,
     *_WINDOW,
-    *_ARITHMETIC,
+    *rules.ARITHMETIC,
 )
 _DEPTHWISE = (
     tensors.int8_tensors,
@@ -29,7 +28,7 @@ _DEPTHWISE = (
     rules.size,
     windows.depthwise,
     *_WINDOW,
-    *_ARITHMETIC,
+    *rules.ARITHMETIC,
 )
 _SUM = (tensors.int8_tensors, rules.image, rules.size, tensors.same_shapes, rules.requant, rules.no_bias)
 
@@ -66,7 +65,7 @@ DIGITAL_PATTERNS: tuple[Pattern, ...] = (
         "digital_dense",
         "dense layer with requantisation",
         s.DENSE,
-        (tensors.int8_tensors, tensors.no_zero_points, rules.vector, *_ARITHMETIC),
+        (tensors.int8_tensors, tensors.no_zero_points, rules.vector, *rules.ARITHMETIC),
         w.dense,
     ),
     Pattern(

@@ -6,13 +6,13 @@ from math import prod
 
 import numpy as np
 from match_core import Match
-from match_core.patterns.captures import weight_rows
 from match_core.patterns.rule import rule
 from match_core.patterns.rules_requant import bounds_are
 from match_core.patterns.windows import window_of
+from match_quant.powers.rules import shift_rules
 
 from match_diana.digital import structures as s
-from match_diana.digital.limits import COPY_BYTES, KERNEL_SIDES, LANES, SHIFT_MAX
+from match_diana.digital.limits import COPY_BYTES, KERNEL_SIDES, LANES, SHIFT_UNIT
 from match_diana.forms import ROWS
 
 
@@ -65,30 +65,9 @@ def whole_lanes(match: Match) -> str | None:
 # ---- arithmetic ------------------------------------------------------------------------------------------------
 
 
-bounds = bounds_are("results are cut to -128..127, or to 0..127 (ReLU)", (-128, 127), (0, 127))
+ARITHMETIC = requant, bounds, accumulator = shift_rules(SHIFT_UNIT)
 signed = bounds_are("results are cut to -128..127: sums have no ReLU", (-128, 127))
 positive = bounds_are("results are cut to 0..127", (0, 127))
-
-
-@rule(
-    "requantisation",
-    f"multiplier and divisor are powers of two, the same for all channels, and make a shift of 0 to {SHIFT_MAX}",
-)
-def requant(match: Match) -> str | None:
-    found = s.requant_of(match)
-    return found if isinstance(found, str) else None
-
-
-@rule("accumulator", "sums and biases fit 32 bits")
-def accumulator(match: Match) -> str | None:
-    found = s.requant_of(match)
-    if isinstance(found, str):
-        return None  # another rule says so
-    reach = 128 * np.abs(weight_rows(match)).sum(1)
-    if found.bias.size not in (1, reach.size):
-        return f"there are {found.bias.size} addends for {reach.size} channels"
-    largest = int((reach + np.abs(found.bias)).max())
-    return None if largest < 1 << 31 else f"a sum reaches {largest}"
 
 
 # ---- sums ------------------------------------------------------------------------------------------------------

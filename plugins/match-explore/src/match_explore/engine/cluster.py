@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -41,20 +41,28 @@ def cluster(choice: ClusterChoice, name: str, files: Mapping[str, tuple[str, byt
             yield client
         finally:
             if client.status == "running":  # a worker that is suspended never answers
-                ending = Thread(target=client.unregister_worker_plugin, args=(name,), daemon=True)
+                ending = Thread(target=_unregister, args=(client, name), daemon=True)
                 ending.start()
                 ending.join(_END_SECONDS)
+
+
+def _unregister(client: Client, name: str) -> None:
+    with suppress(OSError):  # workers that are gone have no files of the study
+        client.unregister_worker_plugin(name)
 
 
 @contextmanager
 def _embedded(choice: ClusterChoice) -> Iterator[Client]:
     """The scheduler and its workers as threads of this process; the work is done by processes of their own."""
+    import dask
     from distributed import Client, LocalCluster
 
     count = choice.workers or workers_here()
     options: dict[str, Any] = {"n_workers": count, "threads_per_worker": 1, "processes": False, "memory_limit": None}
     logging.getLogger("distributed").setLevel(logging.ERROR)
+    link = {"distributed.dashboard.link": "http://127.0.0.1:{port}/status"}
     with (
+        dask.config.set(link),
         LocalCluster(**options, dashboard_address="127.0.0.1:0", silence_logs=logging.ERROR) as local,
         Client(local) as client,
     ):
@@ -73,7 +81,10 @@ def _connected(choice: ClusterChoice) -> Iterator[Client]:
         security = Security(**choice.tls, require_encryption=True) if choice.tls else None
         client = Client(**where, timeout=_CONNECT_SECONDS, security=security, set_as_default=False)
     except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
-        why = str(error.__cause__ or error).strip().splitlines()[0] if str(error) else type(error).__name__
+        said = [
+            line for each in (error.__cause__, error) if each is not None for line in str(each).strip().splitlines()
+        ]
+        why = said[0] if said else type(error).__name__
         help_ = ("start one: dask scheduler", "give its address: --scheduler tcp://HOST:8786")
         tls = ("with TLS, give --tls-ca, --tls-cert and --tls-key, and an address that begins with tls://",)
         raise scheduler_error(address, why[:300], *help_, *tls) from error
@@ -88,7 +99,10 @@ def _check_workers(client: Client, scheduler: str, code: str) -> None:
         why = f"it has no worker, after {_WORKER_SECONDS:g} s"
         raise scheduler_error(scheduler, why, f"start one: dask worker {scheduler}") from error
     found = client.run(code_here, on_error="return")
-    for worker, digest in sorted(found.items()):
+    here = {worker: digest for worker, digest in found.items() if not isinstance(digest, OSError)}  # others are gone
+    if not here:
+        raise scheduler_error(scheduler, "none of its workers answers", f"start one: dask worker {scheduler}")
+    for worker, digest in sorted(here.items()):
         if digest != code:
             shown = (
                 f"{type(digest).__name__}: {digest}"[:200] if isinstance(digest, BaseException) else str(digest)[:12]

@@ -57,6 +57,8 @@ class Driver:
     keep: dict[int, str] = field(default_factory=dict)
     #: Seconds of the work by point index, without the way there and back.
     seconds: dict[int, float] = field(default_factory=dict)
+    #: What happened to tasks that were tried again.
+    retried: list[Incident] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._arrived: SimpleQueue[Future] = SimpleQueue()
@@ -112,6 +114,7 @@ class Driver:
             yield flight.point, found
             return
         if flight.attempt == 1:
+            self.retried.append(found)
             self._troubles[found.worker] += bool(found.worker)
             self._send(flight.point, 2, flight.avoid | ({found.worker} - {""}))
             return
@@ -162,6 +165,7 @@ class Driver:
             nowhere = not flight.places & (frozenset(self._threads) - self._silent)
             if key in stuck or (nowhere and len(self._silent) < len(self._threads)):
                 del self._flying[key]
+                self.retried.append(Incident("worker", "its worker sends no heartbeat", *sorted(flight.places)[:1]))
                 self._send(flight.point, flight.attempt, flight.avoid)
                 flight.future.cancel()
 

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 match_contract = ${contract}
 match_conformance = "${module}.conformance"
-_UNIT = "${name}_array"
+_UNIT = "${name}_${unit}"
 
 
 @hookimpl
 def match_hardware() -> Hardware:
-    """The Soc and its array."""
+    """The Soc and its ${unit}."""
     from ${module}.hardware import HARDWARE
 
     return HARDWARE
@@ -24,7 +24,7 @@ def match_hardware() -> Hardware:
 
 @hookimpl
 def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
-    """The array's patterns."""
+    """The ${unit}'s patterns."""
     from ${module}.patterns import PATTERNS
 
     return PATTERNS if unit.name == _UNIT else ()
@@ -32,15 +32,15 @@ def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
 
 @hookimpl
 def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
-    """Cycles of the array and of its DMA."""
-    from ${module}.cost import ArrayCost
+    """Cycles of the ${unit}${costs}."""
+    from ${module}.cost import ${unit.title()}Cost
 
-    return ArrayCost() if unit.name == _UNIT else None
+    return ${unit.title()}Cost() if unit.name == _UNIT else None
 
 
 @hookimpl
 def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
-    """The SDK's functions."""
+    """${calls}."""
     from ${module}.emit import unit_api
 
     return unit_api() if unit.name == _UNIT else None

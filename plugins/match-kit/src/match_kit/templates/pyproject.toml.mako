@@ -9,7 +9,7 @@ description = "Target ${name} for match"
 readme = "README.md"
 requires-python = ">=3.10"
 license = "Apache-2.0"
-dependencies = ["match-core>=${core_version},<${core_bound}", "numpy>=1.26"]
+dependencies = ["match-core>=${core_version},<${core_bound}", ${requires}"numpy>=1.26"]
 
 [project.optional-dependencies]
 test = ["match-core[testing]"]

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from match_core.plugin.badge import Badge
-
-from match_kit.testing.cases import costs, describes, errors, loads, patterns, programs, repeats, schedules
+from match_kit.testing.badge import Badge
+from match_kit.testing.cases import (
+    costs,
+    counted,
+    describes,
+    errors,
+    loads,
+    passes,
+    patterns,
+    programs,
+    repeats,
+    schedules,
+)
 from match_kit.testing.findings import Case, Outcome
 
 #: Levels that run once for a package; the others run once for each target.
 PACKAGE_CASES = loads.CASES
 TARGET_CASES = (
     *describes.CASES,
+    *passes.CASES,
     *patterns.CASES,
     *costs.CASES,
+    *counted.CASES,
     *schedules.CASES,
     *programs.CASES,
     *repeats.CASES,

@@ -24,19 +24,22 @@ def package_named(text: str) -> tuple[str, str, str]:
         build = Path(text) / "pyproject.toml"
         found = re.search(r'^name = "([^"]+)"', build.read_text("utf-8"), re.MULTILINE) if build.is_file() else None
         if found is None:
-            raise _unknown(text, "the folder has no pyproject.toml that names a package", "name an installed package")
+            raise unknown_package(
+                text, "the folder has no pyproject.toml that names a package", "name an installed package"
+            )
         name = found[1]
     for plugin in sorted(find_plugins(), key=lambda plugin: plugin.name):
         if normalised(name) in (normalised(plugin.distribution), normalised(plugin.name)):
             return plugin.distribution, plugin.version, plugin.name
-    raise _unknown(
+    raise unknown_package(
         text,
         f"no installed package {name!r} has an entry point in the group match.plugins",
         f"install it: pip install {f'-e {text}' if Path(text).is_dir() else name}",
     )
 
 
-def _unknown(text: str, why: str, help_line: str) -> UsageError:
+def unknown_package(text: str, why: str, help_line: str) -> UsageError:
+    """MATCH-U052."""
     return UsageError(
         code="MATCH-U052",
         what="there is no such target package",

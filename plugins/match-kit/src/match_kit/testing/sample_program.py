@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from match_core.contract.compilation import Compilation
+    from match_core.contract.runner import RunResult
     from match_core.plugin.facade import Plugins
+    from match_verify.first_difference import FirstDifference
     from match_verify.float_bounds import FloatBound
 
     from match_kit.testing.capabilities import SampleModel
@@ -30,6 +32,7 @@ class SampleProgram:
     work: Path
     plugins: Plugins
     _built: dict[bool, Path] = field(default_factory=dict)
+    _runs: dict[str, RunResult] = field(default_factory=dict)
 
     @property
     def digests(self) -> dict[str, str]:
@@ -78,22 +81,42 @@ class SampleProgram:
             self._built[threads] = build(self.directory, work, apis, host, BuildOptions(threads=threads))
         return self._built[threads]
 
+    def run(self, mode: str) -> RunResult:
+        """What the twin computes and counts in a mode; once. ToolError MATCH-T002 or T003."""
+        from match_core.run.execute import run_twin
+        from match_core.run.modes import is_threads
+
+        if mode not in self._runs:
+            executable = self.executable(is_threads(mode))
+            arguments = (executable, self.document, self.inputs, executable.parent, mode)
+            self._runs[mode] = run_twin(*arguments, timeout_seconds=120)
+        return self._runs[mode]
+
     def wrong(self, mode: str) -> Iterator[str]:
         """Differences from the integer graph in a mode of the twin; empty if the program is right. ToolError MATCH-T003
         if it breaks a rule of the hardware."""
-        from match_core.run.execute import run_twin
         from match_core.run.modes import is_threads
         from match_verify.float_bounds import float_bounds
         from match_verify.outputs import compare_output
 
-        executable = self.executable(is_threads(mode))
-        run = run_twin(executable, self.document, self.inputs, executable.parent, mode, timeout_seconds=120)
+        run = self.run(mode)
         bounds: Mapping[str, FloatBound] = float_bounds(self.compilation.model.graph, self.compilation.program)
         for name, bound in bounds.items():
             wanted = self.expected[name]
             check = compare_output(name, run.outputs[name], wanted, wanted, bound)
             if not check.within_bound:
-                yield f"output {name} is not {check.bound}: it differs by up to {check.worst_difference:g}"
+                first = None if is_threads(mode) else self._first_difference(mode)
+                yield f"output {name} is not {check.bound}: it differs by up to {check.worst_difference:g}" + (
+                    f"; {first}" if first else ""
+                )
+                if first:  # the other outputs have the same cause
+                    return
+
+    def _first_difference(self, mode: str) -> FirstDifference | None:
+        from match_verify.first_difference import first_difference
+
+        work = self.work / f"first-{mode.replace(':', '-')}"
+        return first_difference(self.compilation, self.directory, self.inputs, self.plugins, work, mode)
 
 
 def compile_sample(

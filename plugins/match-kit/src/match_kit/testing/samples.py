@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -189,6 +190,37 @@ def ternary(name: str, channels: int = 64, size: int = 8, *, layers: int = 3, cl
         for _ in range(layers):
             network.conv(channels, ternary=True)
         return network.pool("AveragePool", size).flat().dense(classes).model(name)
+
+    return SampleModel(name, make)
+
+
+def float_dense(name: str, sizes: Sequence[int], rows: int = 1) -> SampleModel:
+    """A chain of dense layers in float32, with ReLU between them: ``sizes`` of the input and of each layer's output."""
+
+    def make() -> onnx.ModelProto:
+        import onnx
+        from onnx import TensorProto, helper, numpy_helper
+
+        random = np.random.default_rng(11)
+        nodes, constants, tensor = [], [], "input"
+        for number, (inputs, outputs) in enumerate(pairwise(sizes)):
+            weight = (random.standard_normal((inputs, outputs)) / np.sqrt(inputs)).astype(np.float32)
+            bias = random.standard_normal(outputs).astype(np.float32)
+            constants += [numpy_helper.from_array(weight, f"w{number}"), numpy_helper.from_array(bias, f"b{number}")]
+            operands = [tensor, f"w{number}", f"b{number}"]
+            nodes.append(helper.make_node("Gemm", operands, [f"d{number}"], name=f"dense{number}"))
+            tensor = f"d{number}"
+            if number < len(sizes) - 2:
+                nodes.append(helper.make_node("Relu", [tensor], [f"r{number}"], name=f"relu{number}"))
+                tensor = f"r{number}"
+        ends = [
+            helper.make_tensor_value_info(end, TensorProto.FLOAT, (rows, size))
+            for end, size in (("input", sizes[0]), (tensor, sizes[-1]))
+        ]
+        graph = helper.make_graph(nodes, name, ends[:1], ends[1:], constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+        onnx.checker.check_model(model, full_check=True)
+        return model
 
     return SampleModel(name, make)
 

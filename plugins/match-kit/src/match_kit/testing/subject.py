@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from match_core.plugin.facade import Plugins
     from match_core.plugin.records import PluginInfo
 
+    from match_kit.testing.pass_observer import PassObserver
     from match_kit.testing.sample_program import SampleProgram
 
 
@@ -34,6 +35,7 @@ class Subject:
         self.target = target
         self.project = project
         self._prepared: dict[str, Prepared] = {}
+        self._observed: dict[str, PassObserver] = {}
         self._programs: dict[tuple[str, tuple[str, ...]], SampleProgram] = {}
 
     @cached_property
@@ -105,6 +107,15 @@ class Subject:
             request = CompileRequest(model=self.path(model), target=self.target, precision=model.precision)
             self._prepared[model.name] = prepare(request, self.plugins, NullObserver())
         return self._prepared[model.name]
+
+    def observed_passes(self, model: SampleModel) -> PassObserver:
+        """What the package's passes did to the model."""
+        from match_kit.testing.pass_observer import observe_passes
+
+        if model.name not in self._observed:
+            about = (self.path(model), self.target, model.precision, self.capabilities.package)
+            self._observed[model.name] = observe_passes(*about, self.plugins)
+        return self._observed[model.name]
 
     def program(self, model: SampleModel, without_units: tuple[str, ...] = ()) -> SampleProgram:
         """The program of a model."""

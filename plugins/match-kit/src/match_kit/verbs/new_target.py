@@ -18,16 +18,21 @@ def new_target_command(
         Path | None,
         typer.Option("--output", "-o", metavar="DIR", help="The package's folder (default: match-NAME)."),
     ] = None,
+    kind: Annotated[
+        str, typer.Option("--kind", metavar="KIND", help="What the chip has: tiles, regions or library.")
+    ] = "tiles",
     json: JsonOption = False,
 ) -> int:
-    """Write a package with one small accelerator. It can be installed and passes the conformance tests.
+    """Write a package with one unit. It can be installed and passes the conformance tests.
 
-    Example: match new-target sprout
+    Kinds: tiles (an accelerator with a scratchpad and a DMA), regions (an engine that runs parts of networks), library.
+
+    Example: match new-target sprout --kind tiles
     """
     with Terminal(as_json=json) as terminal:
         from match_kit.scaffold import target_name, write_package
 
-        folder = write_package(name, output)
+        folder = write_package(name, output, kind)
         files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
         counts = [len((folder / file).read_text("utf-8").splitlines()) for file in files]
         told = f"package for the target {target_name(name)}: {len(files)} files in {folder}"
@@ -36,6 +41,7 @@ def new_target_command(
             {
                 "schema": "match.new-target",
                 "name": target_name(name),
+                "kind": kind,
                 "folder": str(folder),
                 "files": files,
                 "headline": told,

@@ -90,8 +90,23 @@ def _show(terminal: Terminal, outcomes: tuple[Outcome, ...]) -> None:
         rows.append((level, *(str(of_level.count(status)) for status in ("passed", "failed", "skipped"))))
     columns = ("level", "passed", "failed", "skipped")
     terminal.table(Table("conformance", columns, rows, frozenset(columns[1:])))
+    failed = [outcome for outcome in outcomes if outcome.status == "failed"]
+    first = failed[0].level if failed else ""
+    for (target, status, finding), cases in _grouped(outcomes, first).items():
+        where = " ".join(filter(None, (target, ", ".join(cases))))
+        style = {"failed": "red", "skipped": "yellow"}.get(status, "")
+        terminal.line(f"{where} {'note' if status == 'passed' else status}: {finding}", style)
+    later = len({outcome.case for outcome in failed if outcome.level != first})
+    if later:
+        told = f"{later} case{'s' * (later > 1)}"
+        terminal.line(f"{told} of later levels failed too, perhaps for the same reason; --json lists them")
+
+
+def _grouped(outcomes: tuple[Outcome, ...], first: str) -> dict[tuple[str, str, str], list[str]]:
+    """(target, status, finding) -> cases, so that each cause is printed once. Failures only of the level ``first``:
+    later ones often have the same cause."""
+    grouped: dict[tuple[str, str, str], list[str]] = {}
     for outcome in outcomes:
-        for finding in outcome.findings:
-            where = " ".join(filter(None, (outcome.target, outcome.case)))
-            style = {"failed": "red", "skipped": "yellow"}.get(outcome.status, "")
-            terminal.line(f"{where} {'note' if outcome.status == 'passed' else outcome.status}: {finding}", style)
+        for finding in outcome.findings if outcome.status != "failed" or outcome.level == first else ():
+            grouped.setdefault((outcome.target, outcome.status, finding), []).append(outcome.case)
+    return grouped

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from match_core.contract.errors import UsageError, did_you_mean
-from match_core.io.sizes import bytes_text, cycles_text, parse_bytes, seconds_text
+from match_core.io.sizes import bytes_text, parse_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,3 +87,14 @@ def _refused(text: str, why: str, soc: Soc, close: tuple[str, ...] = ()) -> Usag
     amounts = {"cycles": "2000000", **({"latency": "10ms"} if soc.clock_hz else {}), soc.home: "512k"}
     help_ = tuple(f"for example --budget {name}={amount}" for name, amount in amounts.items())
     return UsageError("MATCH-U034", "the budget is not valid", f"--budget {text}", why, close or help_)
+
+
+def cycles_text(count: int) -> str:
+    """Cycles for people: ``1,234 cycles``."""
+    return f"{count:,} cycles"
+
+
+def seconds_text(seconds: float) -> str:
+    """A duration for people, in s, ms or us: ``1.25 ms``."""
+    factor, name = next(((f, n) for f, n in ((1, "s"), (1e3, "ms")) if seconds * f >= 1), (1e6, "us"))
+    return f"{seconds * factor:,.2f} {name}"

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from match_core.cli.headline import command_line, headline, show_headline, show_next
 from match_core.cli.parameters import JsonOption, QuietOption
 from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from match_core.plugin.facade import Plugins
+
+    from match_report.code_size import CodeSize
 
 
 def report_command(
@@ -29,6 +36,9 @@ def report_command(
         Path | None,
         typer.Option("--compare", metavar="DIR0", help="Also show what changed since this earlier program."),
     ] = None,
+    code: Annotated[
+        bool, typer.Option("--code", help="Compile the C for the target's processor, and report the bytes of code.")
+    ] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> int:
@@ -53,6 +63,7 @@ def report_command(
                 terminal.stage_started("run")
                 report = with_measured(report, directory, arrays, plugins)
                 terminal.stage_finished("run", {"cycles": report["measured"]["cycles"]})
+            size = _code(directory, report, plugins) if code else None
             target = output or directory / "report"
             files = write_report(report, target, None if compare is None else _compared(compare, directory))
         earlier = () if compare is None else ("--compare", compare)
@@ -64,14 +75,28 @@ def report_command(
             "files": list(files),
             "predicted_cycles": report["predicted_cycles"],
             "cycles": None if report["measured"] is None else report["measured"]["cycles"],
+            "code": None if size is None else size.as_json(),
             "next": command_line("report", directory, *earlier, "--twin") if report["measured"] is None else None,
         }
         terminal.document(document)
         show_headline(terminal, document["headline"])
+        if size is not None:
+            terminal.paragraph(str(size))
         terminal.line(f"{len(files)} files written to {target}: {', '.join(files)}")
         terminal.line(f"open {target / 'report.html'} in a browser")
         show_next(terminal, document["next"])
     return 0
+
+
+def _code(directory: Path, report: Mapping[str, Any], plugins: Plugins) -> CodeSize:
+    """The code of the program, beside the constants in its memory."""
+    from match_core.run.compiled_program import read_manifest, soc_of_program
+
+    from match_report.code_size import code_memory, code_size
+
+    soc = soc_of_program(read_manifest(directory), plugins)
+    uses = {memory["name"]: memory for memory in report["memories"]}
+    return code_size(directory, soc, uses[code_memory(soc).name]["constant_bytes"])
 
 
 def _compared(before: Path, after: Path) -> dict[str, Any]:

@@ -22,6 +22,7 @@ _ACTIONS = {
     "rule": "Meet the rules of {unit}",
     "no pattern": "Replace an operator that only the host runs",
     "data size": "Fix the sizes of results",
+    "memory": "Make room in a memory of {unit}",
 }
 
 

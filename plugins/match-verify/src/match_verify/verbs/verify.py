@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from match_core.cli.choices import MEMORY, PROGRAM, SEQUENTIAL, Choices, with_choices
@@ -31,6 +31,9 @@ from match_verify.verbs.options import (
     SanitizeOption,
     StdOption,
 )
+
+if TYPE_CHECKING:
+    from match_verify.first_difference import FirstDifference
 
 EXIT_FAILED = 1
 
@@ -125,7 +128,7 @@ def verify_command(
         terminal.document(document)
         asked = layers or not result.labels or result.accuracy.error is not None
         show_headline(terminal, document["headline"])
-        _show(terminal, document if asked else {**document, "layers": None}, model, result.computed)
+        _show(terminal, document if asked else {**document, "layers": None}, model, result.computed, result.first)
         if result.labels:
             show_labels(terminal, result.labels, result.accuracy.fall)
         show_next(terminal, document["next"])
@@ -134,7 +137,9 @@ def verify_command(
     return 0 if document["ok"] else EXIT_FAILED
 
 
-def _show(terminal: Terminal, document: dict[str, Any], model: Path, computed: bool) -> None:
+def _show(
+    terminal: Terminal, document: dict[str, Any], model: Path, computed: bool, first: FirstDifference | None
+) -> None:
     terminal.table(layers_table(document, document["preset"]))
     show_fallbacks(terminal, document, model)
     terminal.table(counts_table(document, document["preset"]))
@@ -190,6 +195,8 @@ def _show(terminal: Terminal, document: dict[str, Any], model: Path, computed: b
         verdict = "not equal to the integer graph"
     if document["loss"]["accepted"]:
         verdict += "; its distance to the original model is accepted"
+    if first is not None:
+        terminal.line(str(first), "red")
     if document["ok"]:
         terminal.line(f"ok: the program is {verdict}", "green")
     elif computed:

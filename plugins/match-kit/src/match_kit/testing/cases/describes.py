@@ -77,7 +77,7 @@ def _unit_hooks(subject: Subject, unit: Unit, preset: str) -> Iterator[Finding]:
         yield Finding(
             f"match_emit_api, unit {unit.name}", f"it has memory {unit.memory} but no copy functions (MemoryApi)"
         )
-    itself = api.libraries and any(file.name.endswith(".c") for file in api.runtime)  # the twin builds the library
+    itself = unit.memory is None and any(file.name.endswith(".c") for file in api.runtime)  # a library, run as it is
     plain = all(isinstance(kernel, InlineKernel) for kernel in api.kernels.values())  # C that any compiler builds
     if not api.twin.sources and not itself and not plain:
         yield Finding(f"match_emit_api, unit {unit.name}", "it has no twin: programs cannot run without the chip")

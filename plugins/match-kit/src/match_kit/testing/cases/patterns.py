@@ -55,7 +55,7 @@ def _workloads(subject: Subject) -> Iterator[Finding]:
 def _workload(subject: Subject, candidate: Candidate) -> Iterator[Finding]:
     from match_core.contract.geometry import axis_tile
     from match_core.contract.unit_api import Kernel
-    from match_core.lower.interfaces import check_workload
+    from match_core.plugin.answers import WrongAnswerError, check_workload
 
     workload = candidate.workload
     part = f"workload of pattern {candidate.pattern.name}, unit {candidate.unit}"
@@ -77,7 +77,7 @@ def _workload(subject: Subject, candidate: Candidate) -> Iterator[Finding]:
     if isinstance(kernel, Kernel):
         try:
             check_workload(kernel.interface, workload)
-        except ValueError as error:
+        except WrongAnswerError as error:
             yield Finding(part, str(error))
 
 

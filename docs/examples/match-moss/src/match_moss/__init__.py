@@ -1,0 +1,1 @@
+"""Target moss for match: a microcontroller with a convolution engine whose weights are resident."""
