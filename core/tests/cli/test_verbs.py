@@ -316,7 +316,8 @@ def test_a_failed_verification_is_exit_1(
     }
     report = {"name": "net", "target": {"name": "chip", "clock_hz": None}, "measured": None, "predicted_cycles": 6}
     report |= {"layers": [], "memories": []}
-    result = SimpleNamespace(as_json=lambda: document, computed=False, accuracy=NOT_JUDGED, report=report, labels=())
+    fields = {"computed": False, "accuracy": NOT_JUDGED, "report": report, "labels": (), "first": None}
+    result = SimpleNamespace(as_json=lambda: document, **fields)
     monkeypatch.setattr("match_verify.verify.verify_model", lambda *_: result)
     assert cli.run(["verify", "model.onnx", *(["--json"] if as_json else [])]) == 1
     out = capsys.readouterr().out

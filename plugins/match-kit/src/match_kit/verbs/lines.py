@@ -35,9 +35,10 @@ def lines_command(
         rows = [{"package": name, **counts} for name, counts in counted.items() if counts is not None]
         total = sum(sum(counts.values()) for counts in counted.values() if counts is not None)
         told = f"{total:,} lines of code in {len(rows)} package{'s' * (len(rows) != 1)}"
-        terminal.document({"schema": "match.lines", "packages": rows, "headline": told, "next": None})
+        then = "match plugins"
+        terminal.document({"schema": "match.lines", "packages": rows, "headline": told, "next": then})
         terminal.paragraph(told, style="bold")
         shown = [(str(row["package"]), *(f"{row[language]:,}" for language in LANGUAGES)) for row in rows]
         terminal.table(Table("lines of code", ("package", *LANGUAGES), shown, frozenset(LANGUAGES)))
-        show_next(terminal, None)
+        show_next(terminal, then)
     return 0

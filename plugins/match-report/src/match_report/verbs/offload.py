@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,10 +47,11 @@ def offload_command(
         taken = sum(row["operators"] for row in document["regions"])
         told = f"{report['name']} on {report['target']['name']}: {len(document['regions'])} regions with {taken} of "
         told += f"{operators} operators"
-        terminal.document({"schema": "match.offload", "ok": True, "headline": told, **document, "next": None})
+        then = f"match report {shlex.quote(str(directory))}"
+        terminal.document({"schema": "match.offload", "ok": True, "headline": told, **document, "next": then})
         terminal.paragraph(told, style="bold")
         _show(terminal, document)
-        show_next(terminal, None)
+        show_next(terminal, then)
     return 0
 
 
