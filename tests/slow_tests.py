@@ -499,4 +499,9 @@ SLOW_TESTS = (
     "plugins/match-gap9/tests/twin/test_two_copiers.py::test_every_copy_is_whole_at_its_wait[eager]",
     "plugins/match-gap9/tests/test_wide.py::test_exact_on_every_unit_in_every_order[stride_two]",
     "tests/end_to_end/test_integer_networks.py::test_made_up_inputs_are_integers",
+    # Attention on ITA stays, integers of NEMO, floats on all boards; depthwise layers run in test_micro.py.
+    "tests/end_to_end/test_transformers.py::test_the_smallest_network_side_by_side",
+    "tests/end_to_end/test_integer_networks.py::test_made_network[attention, I-BERT]",
+    "tests/benchmarks/test_boards.py::test_a_network_on_all_boards[mlperf_autoencoder_int8_qdq]",
+    "tests/end_to_end/test_shapes.py::test_shape[depthwise-all]",
 )
