@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -174,12 +174,12 @@ def quantised(
 class _Reader:
     """Samples one at a time, through the quantiser's interface."""
 
-    def __init__(self, rows: object) -> None:
+    def __init__(self, rows: Iterator[object]) -> None:
         self.rows = rows
 
     def get_next(self) -> object:
         """The next one; None after the last."""
-        return next(self.rows, None)  # type: ignore[call-overload]
+        return next(self.rows, None)
 
 
 def dynamic() -> onnx.ModelProto:

@@ -32,7 +32,7 @@ class Net:
     def constant(self, values: object, dtype: object = np.float32) -> str:
         """The name of a new constant."""
         name = f"c{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.asarray(values, dtype), name))  # type: ignore[arg-type]
+        self.constants.append(numpy_helper.from_array(np.asarray(values, dtype), name))  # type: ignore[arg-type]  # any dtype
         return name
 
     def add(self, op: str, *sources: str, **attributes: object) -> str:

@@ -50,7 +50,7 @@ def main() -> int:
     sys.stdout.write(f"grid: {len(grid.rows)} points, {len(every)} programs; budget {budget} points\n")
     for seed in SEEDS:
         for kind in ("search", "random"):
-            some = replace(study, strategy=Strategy(kind, budget, seed, 8, prune=False))  # type: ignore[arg-type]
+            some = replace(study, strategy=Strategy(kind, budget, seed, 8, prune=False))
             found = explore_study(some, plugins, ClusterChoice(), lambda _: None)
             share = hypervolume(values(study, found.rows), reference) / whole
             sys.stdout.write(f"seed {seed}, {kind}: {len(found.rows)} points, {share:.2%} of the hypervolume\n")

@@ -117,6 +117,7 @@ class NetworkBuilder:
 
     def _append(self, operator: str, inputs: list[str], output: str, **attributes: list[int] | int | str) -> None:
         """A node named as its output."""
+        # attributes hold whatever ONNX takes
         self.nodes.append(helper.make_node(operator, inputs, [output], name=output, **attributes))  # type: ignore[arg-type]
 
     def _normal(self, shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Passes for units that shift their sums, for any unit that states its kernels (DIANA's tests check the arithmetic)."""
+"""Passes for units that shift their sums, for any unit that states its kernels."""
 
 from __future__ import annotations
 

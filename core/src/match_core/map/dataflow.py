@@ -73,7 +73,7 @@ def _element_bits(dtype: object) -> int:
         if name.endswith(("INT4", "4E2M1")):
             return 4
         dtype = onnx.helper.tensor_dtype_to_np_dtype(dtype)
-    return 8 * int(np.dtype(dtype).itemsize)  # type: ignore[call-overload]
+    return 8 * int(np.dtype(dtype).itemsize)  # type: ignore[call-overload]  # any dtype
 
 
 def flow_of(topology: Topology, assignment: Assignment) -> Flow:
