@@ -149,7 +149,7 @@ def test_a_layer_without_room_says_so(moss: Site, tmp_path: Path) -> None:
     assert fallback["onnx_names"][0] == "gemm3"
 
 
-def _two_branches(path: Path) -> Path:
+def two_branches(path: Path) -> Path:
     """Convolutions of an image, and products of rows."""
     net = _Int8(3)
     net.scales.update(image=0.05, rows=0.05)
@@ -165,7 +165,7 @@ def _two_branches(path: Path) -> Path:
 
 def test_tiles_and_regions_of_two_packages_run_at_the_same_time(moss: Site, tmp_path: Path) -> None:
     """ITA's cluster computes tiles while the engine computes a region, in one program."""
-    model = _two_branches(tmp_path / "two.onnx")
+    model = two_branches(tmp_path / "two.onnx")
     found = opened(moss.run("verify", model, "-t", BOARD, "--concurrent", "--json").stdout)
     assert found["ok"] and found["bit_exact"]
     assert {"ita", "moss_conv"} <= {node["unit"] for node in found["nodes"]}
