@@ -1,20 +1,23 @@
 """What the engine of match-explore costs: per task, in memory, and how many workers one scheduler can feed.
 
     PYTHONPATH=. python examples/study_models.py build/study-models
-    python -m benchmarks.explore_engine [--points N] [--workers N] [--cluster]
+    python -m benchmarks.explore_engine [--points N] [--workers N] [--cluster [--together N]]
 
 Evaluates N points of benchmarks/studies/bounds.toml, whose tasks take milliseconds. Client, scheduler and workers are
 threads of this process, and the work is done in others, so this process's CPU time per task is what the engine costs,
 and its memory what it needs. ``--cluster``: scheduler and workers are processes on loopback instead, as on a cluster;
 CPU time is counted for each. The simulation deals the recorded times of the compilations of examples/study.toml (else
 10 s each) to workers; each task passes the client, then the scheduler, which serve one task after another with the CPU
-time measured (embedded: both are one server).
+time measured (embedded: both are one server). ``--together``: points in each task, which the engine chooses by itself
+where points are too short for so many workers. A worker's efficiency is its work over work and waiting, so that the
+last points, for which there are fewer points than workers, do not count.
 """
 
 from __future__ import annotations
 
 import argparse
 import heapq
+import math
 import subprocess
 import sys
 import tempfile
@@ -29,6 +32,7 @@ from distributed import Client
 from match_core.plugin.facade import Plugins
 from match_explore.code import code_digest_of
 from match_explore.document import read_study
+from match_explore.engine import drive
 from match_explore.engine.choice import ClusterChoice
 from match_explore.results.write import write_results
 from match_explore.run import explore_study
@@ -41,17 +45,19 @@ from benchmarks.tables import ROOT
 WORKERS, TASKS_EACH, GUESS_SECONDS = (1, 2, 10, 50, 100, 200, 500, 1000), 40, 10.0
 
 
-def efficiency(times: Sequence[float], workers: int, services: Sequence[float]) -> float:
-    """Work over workers times makespan. A task passes servers that need ``services`` seconds each, in this order."""
-    tasks = [times[number % len(times)] for number in range(TASKS_EACH * workers)]
-    free, servers = [0.0] * workers, [0.0] * len(services)
-    for task in tasks:
+def efficiency(times: Sequence[float], workers: int, services: Sequence[float], together: int) -> float:
+    """Work over work and waiting. A task holds ``together`` points and passes servers that need ``services`` each."""
+    count = TASKS_EACH * workers * together
+    points = [times[number % len(times)] for number in range(count)]
+    free, servers, waiting = [0.0] * workers, [0.0] * len(services), 0.0
+    for first in range(0, count, together):
         idle = heapq.heappop(free)
         ready = idle - 2 * sum(services)  # sent ahead: a worker has its next task already
         for number, service in enumerate(services):
             ready = servers[number] = max(servers[number], ready) + service
-        heapq.heappush(free, max(idle, ready) + task)
-    return sum(tasks) / workers / max(free)
+        waiting += max(0.0, ready - idle)
+        heapq.heappush(free, max(idle, ready) + sum(points[first : first + together]))
+    return sum(points) / (sum(points) + waiting)
 
 
 @contextmanager
@@ -97,7 +103,10 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=10_000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--cluster", action="store_true")
+    parser.add_argument("--together", type=int, default=1)
     options = parser.parse_args()
+    if options.together > 1:
+        drive.TASK_SECONDS, drive.POINTS_MAX = math.inf, options.together
     plugins = Plugins.load()
     study = read_study(ROOT / "benchmarks" / "studies" / "bounds.toml")
     study = replace(study, strategy=Strategy("random", options.points, 1))
@@ -127,8 +136,10 @@ def main() -> None:
     sys.stdout.write(
         f"{len(times)} recorded compilations, {mean:.2f} s on average: engine {sum(services) / mean:.3%}\n"
     )
+    each = [service * options.together for service in services]
     for workers in WORKERS:
-        sys.stdout.write(f"simulated: {workers} workers at {efficiency(times, workers, services):.1%}\n")
+        share = efficiency(times, workers, each, options.together)
+        sys.stdout.write(f"simulated: {workers} workers at {share:.1%}\n")
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ _DEPENDENT = 1e-8
 
 
 def non_negative(matrix: Array, wanted: Array, likely: NDArray[np.bool_] | None = None) -> Array:
-    """The x >= 0, float64 (n,), with the smallest \\|matrix x - wanted\\|; matrix is (m, n), wanted (m,). ``likely``: which
-    unknowns are probably above zero, for speed."""
+    """The x >= 0, float64 (n,), with the smallest \\|matrix x - wanted\\|; matrix is (m, n), wanted (m,).
+    ``likely``, (n,): unknowns that are probably above zero, for speed."""
     count = matrix.shape[1]
     scale = np.linalg.norm(matrix, axis=0)
     scale[scale == 0] = 1.0
