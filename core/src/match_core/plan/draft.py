@@ -128,14 +128,8 @@ def _draft(
     ordered = tuple(flows[task] for task in order)
     alive = lives(ordered, storages)
     owned = tuple(n for n, storage in enumerate(storages) if storage.owned)
-    number = {storage: block for block, storage in enumerate(owned)}
     scratch = tuple(place for place, task in enumerate(order) if scratch_bytes.get(task, 0) > 0)
-    under: dict[int, list[tuple[int, int]]] = {}
-    for place, task in enumerate(order if over else ()):
-        for source, target, lead in over[task]:
-            if alive[source].first < alive[source].last == place == alive[target].first:
-                under.setdefault(target, []).append((number[source], lead))
-    blocks = tuple(Block(storages[n].size_bytes, alive[n].first, alive[n].last, tuple(under.get(n, ()))) for n in owned)
+    blocks = blocks_of(storages, alive, owned, tuple(over[task] for task in order) if over else ())
     blocks += tuple(Block(scratch_bytes[order[place]], place, place) for place in scratch)
     return Draft(
         home=home,
@@ -149,3 +143,16 @@ def _draft(
         blocks=blocks,
         allocation=Allocation((), 0, SolverStatus("none", "optimal", 0, 0)),
     )
+
+
+def blocks_of(
+    storages: Sequence[Storage], lives: Sequence[Life], owned: Sequence[int], over: Over
+) -> tuple[Block, ...]:
+    """Blocks of the owned storages. ``over``: what tasks may overwrite, in their order; empty: nothing."""
+    number = {storage: block for block, storage in enumerate(owned)}
+    under: dict[int, list[tuple[int, int]]] = {}
+    for place, ways in enumerate(over):
+        for source, target, lead in ways:
+            if lives[source].first < lives[source].last == place == lives[target].first:
+                under.setdefault(target, []).append((number[source], lead))
+    return tuple(Block(storages[n].size_bytes, lives[n].first, lives[n].last, tuple(under.get(n, ()))) for n in owned)

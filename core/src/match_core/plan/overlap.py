@@ -19,25 +19,23 @@ def over_of(
     flows: Sequence[Flow], storages: Sequence[Storage], overlaps: Sequence[Overlap], alignment_bytes: int
 ) -> Over:
     """What tasks may overwrite if no later task reads it. Every tensor of a storage that the task reads must be among
-    the overlaps; leads are rounded up to the alignment."""
-    home = {
-        name: n
-        for n, storage in enumerate(storages)
-        if storage.owned and not storage.starts
-        for name in storage.tensors
-    }
-    declared = {(o.input, o.output): aligned(o.lead_bytes, alignment_bytes) for o in overlaps}
-    made = {o.output for o in overlaps}
-    found = []
+    the overlaps; leads are those of storages, rounded up to the alignment."""
+    home = {name: n for n, storage in enumerate(storages) if storage.owned for name in storage.tensors}
+    starts = dict(pair for storage in storages for pair in storage.starts)
+    leads = {(o.input, o.output): o.lead_bytes + starts.get(o.output, 0) - starts.get(o.input, 0) for o in overlaps}
+    made = {overlap.output for overlap in overlaps} & home.keys()
+    found: list[tuple[tuple[int, int, int], ...]] = []
     for flow in flows:
-        leads: dict[tuple[int, int], list[int | None]] = {}
-        for output in flow.makes if not flow.view else ():
-            for name in flow.reads if output in made and output in home else ():
-                if name in home and home[name] != home[output]:
-                    leads.setdefault((home[name], home[output]), []).append(declared.get((name, output)))
-        known = ((pair, [lead for lead in each if lead is not None], len(each)) for pair, each in leads.items())
-        whole = ((*pair, max(each)) for pair, each, count in known if each and len(each) == count)
-        found.append(tuple(way for way in whole if way[2] < storages[way[1]].size_bytes))
+        known: dict[tuple[int, int], list[int | None]] = {}
+        for output in made.intersection(flow.makes) if not flow.view else ():
+            for name in (name for name in flow.reads if home.get(name, home[output]) != home[output]):
+                known.setdefault((home[name], home[output]), []).append(leads.get((name, output)))
+        ways = []
+        for (source, target), each in known.items():
+            lead = aligned(max((0, *(lead for lead in each if lead is not None))), alignment_bytes)
+            if None not in each and lead < storages[target].size_bytes:
+                ways.append((source, target, lead))
+        found.append(tuple(ways))
     return tuple(found)
 
 
