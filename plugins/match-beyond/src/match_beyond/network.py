@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from match_core.contract.geometry import far_bytes
@@ -54,7 +54,7 @@ class Network:
     made: dict[str, int]
     last: dict[str, int]
     ends: frozenset[str]
-    leads: dict[tuple[str, str], int]
+    leads: dict[tuple[str, str], int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: Model, mapping: Mapping, overlaps: Sequence[Overlap] = ()) -> Network:
