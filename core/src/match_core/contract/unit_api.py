@@ -80,13 +80,24 @@ class InlineRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Overlap:
+    """Tensor ``output`` may overwrite bytes of tensor ``input``, which the kernel does not read later, if it begins at
+    least ``lead_bytes`` before it (0: also at the same address). Combinations of a kernel's overlaps are legal too."""
+
+    input: str
+    output: str
+    lead_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class InlineCode:
     """C of one function ``static void NAME(const T0 *restrict in0, ..., U0 *restrict out0, ..., void *scratch, ...)``.
     The scratch argument exists only if ``scratch_bytes`` > 0; after it comes one argument for each literal of
     ``parameters``, so that kernels that differ only in these numbers share one function. ``definition`` is the whole
     function; ``helpers`` are (name, C text) pairs emitted once per program; ``constants`` replace constant inputs by
     packed arrays (position of the input -> array) if the kernel uses another order; ``headers`` ship with the program
-    and are included by the file of the function, except C files; ``names``: of the inputs, for names of constants."""
+    and are included by the file of the function, except C files; ``names``: of the inputs, for names of constants;
+    ``overlaps`` that the kernel allows: where a program uses one, both parameters are emitted without ``restrict``."""
 
     definition: str
     helpers: tuple[tuple[str, str], ...] = ()
@@ -96,6 +107,7 @@ class InlineCode:
     headers: tuple[RuntimeFile, ...] = ()
     parameters: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    overlaps: tuple[Overlap, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from match_core.emit.layer_facts import Layer, LayerRequest
 from match_core.emit.swaps import swap_statements
 from match_core.emit.view import StepView, TaskView
 from match_core.ir.naming import c_identifier, comment_text
+from match_core.lower.overlap import overwritten
 from match_core.lower.sections import code_section
 from match_core.lower.text import comment
 
@@ -156,6 +157,9 @@ class TaskWriter:
         if layer is not None:
             parts += [f"two buffers for {names}"] if (names := _names(layer, "double")) else []
             parts += [f"streamed {names}"] if (names := _names(layer, "stage")) else []
+        if shared := overwritten(self.request.program, task):
+            read = dict.fromkeys(comment_text(one.tensors[-1]) for one, _ in shared)
+            parts.append(f"overwrites {', '.join(read)}")
         parts.append(f"{schedule.cost.total_cycles} cycles (modelled)")
         return "; ".join(part for part in parts if part)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from match_host.kernels.built import Built
 from match_host.kernels.code import Code, Uses, inline_code
 from match_host.kernels.elementwise.elementwise import body, describe, packed_constants, result_elements, statements
 from match_host.kernels.nest import broadcast_strides, merge, row_major
+from match_host.kernels.overlap import element_by_element
 from match_host.kernels.work import Work
 
 if TYPE_CHECKING:
@@ -32,4 +34,7 @@ def build_elementwise(nodes: tuple[gs.Node, ...], function: str) -> Built:
     sizes = "x".join(str(size) for size in group.shape) or "scalar"
     comment = f"{describe(group)}: {sizes}"
     work = (group.work + Work(memory=1, steps=1)).times(result_elements(group))
-    return Built(arguments, inline_code(function, comment, arguments, outputs, code.text, uses, constants), work)
+    inline = inline_code(function, comment, arguments, outputs, code.text, uses, constants)
+    elsewhere = {argument.tensor.name for argument in group.arguments if argument.shape != group.shape}
+    overlaps = element_by_element((t for t in arguments if t.name not in elsewhere), outputs[0])
+    return Built(arguments, replace(inline, overlaps=overlaps), work)
