@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model

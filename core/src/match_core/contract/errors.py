@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import ClassVar
+
+from match_core.frozen import dataclass
 
 
 @dataclass(frozen=True)

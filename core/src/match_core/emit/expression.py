@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from match_core.frozen import dataclass
 
 _Product = tuple[str, ...]
 

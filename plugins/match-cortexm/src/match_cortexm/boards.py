@@ -5,7 +5,7 @@ clocks are those of the data sheets. Costs count instructions, so the speeds of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from match_core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from match_core.frozen import dataclass, fields
 
 
 @dataclass(frozen=True, slots=True)

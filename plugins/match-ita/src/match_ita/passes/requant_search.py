@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from match_core.frozen import dataclass
 
 from match_ita.ita.limits import MULTIPLIER_MAX, SHIFT_MAX
 
