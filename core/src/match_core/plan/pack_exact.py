@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from match_core.cp_sat import solve
+from match_core.cp_sat import load_cp_model, solve
 from match_core.frozen import dataclass
 from match_core.plan.packing import Packing, live_bytes
 
@@ -30,9 +30,7 @@ def pack(
     cumulative resource states again that the heights of blocks that live together add up. Both together find solutions
     that neither finds alone.
     """
-    # Imported here because the import takes a second, which models that fit can save.
-    from ortools.sat.python import cp_model
-
+    cp_model = load_cp_model()
     height = capacity_bytes // alignment_bytes
     model = cp_model.CpModel()
     lives, places, offsets = [], [], []
