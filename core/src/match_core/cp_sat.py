@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
-
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model

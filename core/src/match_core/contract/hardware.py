@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from match_core.contract.forms import Form, plain_form
-from match_core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

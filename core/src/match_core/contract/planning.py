@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping as Table
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from match_core.contract.mapping import Assignment, Mapping

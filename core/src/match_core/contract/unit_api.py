@@ -8,9 +8,8 @@ files and, for every function of its SDK, a C implementation for the twin.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
-
-from match_core.frozen import dataclass, field
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ from match_core.contract.mapping import MappingRequest
 from match_core.contract.planning import PlanRequest
 from match_core.deploy.deployment import Lowering, stage
 from match_core.deploy.sequential import Deployer
-from match_core.frozen import dataclass, replace
 from match_core.map.bodies import with_bodies
 from match_core.map.convert import Conversions, converted
 from match_core.map.evaluate import mapping_fault, plan_fault

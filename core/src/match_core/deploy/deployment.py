@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from match_core.contract.planning import Needs
-from match_core.frozen import dataclass
 from match_core.lower.constants import ConstantPool
 from match_core.lower.lower import Lowered, lower
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.mapping import SolverStatus
 from match_core.deploy.deployment import Code, Deployment, Lowering
-from match_core.frozen import dataclass, replace
 from match_core.map.objective import weighting_of
 from match_core.plan.draft import Draft, draft_of
 from match_core.plan.overflow import overflowing

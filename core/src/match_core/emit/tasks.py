@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from match_core.contract.unit_api import Kernel, UnitApi
@@ -11,7 +12,6 @@ from match_core.emit.layer import LayerWriter
 from match_core.emit.layer_facts import Layer, LayerRequest
 from match_core.emit.swaps import swap_statements
 from match_core.emit.view import StepView, TaskView
-from match_core.frozen import dataclass, field
 from match_core.ir.naming import c_identifier, comment_text
 from match_core.lower.sections import code_section
 from match_core.lower.text import comment

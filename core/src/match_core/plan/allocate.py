@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from match_core.contract.mapping import SolverStatus
-from match_core.frozen import dataclass
 from match_core.plan.pack_exact import pack
 from match_core.plan.packing import Block, Packing, live_bytes
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.mapping import SolverStatus
-from match_core.frozen import dataclass, replace
 from match_core.ir.topology import Topology
 from match_core.map.dataflow import Flow, Storage, flow_of, storages_of
 from match_core.plan.allocate import Allocation, allocate, tightened

@@ -14,8 +14,8 @@ room. Such a task is the only extension of its set, so chains, and most of a bra
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from match_core.frozen import dataclass
 from match_core.map.dataflow import Flow, Storage
 from match_core.plan.order import dependencies
 from match_core.plan.packing import aligned

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from match_core.frozen import dataclass
 from match_core.map.dataflow import Flow, Storage
 
 

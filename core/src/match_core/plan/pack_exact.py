@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from match_core.cp_sat import load_cp_model, solve
-from match_core.frozen import dataclass
 from match_core.plan.packing import Packing, live_bytes
 
 #: CP-SAT's own measure of effort, which does not depend on the machine (here some 20 s of one core).

@@ -7,11 +7,11 @@ internal error of the core. Errors meant for the user pass unchanged.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from match_core.contract.errors import MatchError
 from match_core.contract.unit_api import InlineKernel, RegionKernel
-from match_core.frozen import dataclass, replace
 from match_core.plugin.answers import WrongAnswerError, packed, region_code
 from match_core.plugin.records import HOOK_RAISED, WRONG_ANSWER
 from match_core.plugin.registry import CONTAINED, one_line

@@ -10,10 +10,9 @@ behind kernels, or they do not), so the compiler makes the programs of several c
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass, field
 
 from match_beyond.stripes import Extents, crossing_of, extents_of
 

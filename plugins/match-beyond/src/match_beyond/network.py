@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.geometry import far_bytes
-from match_core.frozen import dataclass
 from match_core.ir.topology import is_constant
 from match_core.map.dataflow import tensor_bytes
 

@@ -8,13 +8,13 @@ are chosen that leave room for copies that hide.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.geometry import far_bytes
 from match_core.contract.mapping import SolverStatus
 from match_core.contract.planning import Needs, Plan
 from match_core.contract.program import Program, Swap
-from match_core.frozen import dataclass, replace
 from match_core.ir.topology import Topology
 from match_core.map.dataflow import flow_of, storages_of
 from match_core.map.objective import weighting_of

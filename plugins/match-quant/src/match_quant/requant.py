@@ -10,11 +10,11 @@ compared with an exact result at acc = 0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 from match_core.contract.hardware import RequantSpec, Unit
-from match_core.frozen import dataclass
 from numpy.typing import NDArray
 
 from match_quant.requant_check import largest_error, overflows

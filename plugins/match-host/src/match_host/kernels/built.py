@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from match_core.contract.unit_api import InlineCode, InlineKernel, InlineRequest
-from match_core.frozen import dataclass, replace
 
 from match_host.kernels.work import Work
 from match_host.machine import GENERIC, Machine

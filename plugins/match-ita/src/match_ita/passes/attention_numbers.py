@@ -6,8 +6,9 @@ Probabilities have a unit of 256 / numerator.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from match_core.frozen import dataclass
 
 from match_ita.arithmetic import RequantStep
 from match_ita.ita.limits import BLOCK, GROUP, SUM_LENGTH_MAX, TILES_MAX

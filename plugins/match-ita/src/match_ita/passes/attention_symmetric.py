@@ -6,8 +6,9 @@ make room for the zero point's share of the range.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from match_core.frozen import dataclass
 
 from match_ita.ita.limits import BLOCK
 from match_ita.passes.attention_match import NotAttentionError, Projection

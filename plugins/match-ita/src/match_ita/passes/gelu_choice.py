@@ -7,8 +7,9 @@ sign cannot be turned. So the pass lets it compute ``-1 - y`` for the table's re
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from match_core.frozen import dataclass
 from match_quant.expectation import Expectation, Reals
 from numpy.typing import NDArray
 

@@ -8,8 +8,9 @@ each channel of x (linear_expectation).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from match_core.frozen import dataclass
 from match_quant.expectation import Expectation
 
 from match_ita.ita.requantisation import ItaRequant

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-
-from match_core.frozen import dataclass
+from dataclasses import dataclass
 
 from match_ita.ita.limits import MULTIPLIER_MAX, SHIFT_MAX
 

@@ -10,11 +10,11 @@ each column's shares, and 127 steps are some standard deviations of them, or all
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import Model, Pass, PassContext, Phase
-from match_core.frozen import dataclass, replace
 from match_core.ir.editor import Editor
 from match_core.ir.reader import shape_of
 from match_quant.expectation import Expectation, Reals

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from match_core.contract.structure import Constraint, Match
-from match_core.frozen import dataclass
 from match_core.patterns.captures import number, there, weight_rows
 from match_core.patterns.rule import rule
 from match_core.patterns.rules_requant import bounds_are

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import InfeasibleError, ModelError, UnsupportedError
 from match_core.contract.observe import NullObserver
-from match_core.frozen import dataclass, replace
 from match_core.pipeline import decide, prepare
 
 from match_report.advice.edits import LESS, edits_of
