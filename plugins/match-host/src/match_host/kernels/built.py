@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ class Built:
     arguments: tuple[gs.Tensor, ...]
     text: InlineCode | Callable[[], InlineCode]
     work: Work
-    constants: Mapping[int, NDArray[np.generic]] | None = None
+    constants: Mapping[int, NDArray[np.generic]] | None = field(default=None, kw_only=True)
 
     @cached_property
     def code(self) -> InlineCode:

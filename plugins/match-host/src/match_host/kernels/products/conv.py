@@ -57,7 +57,7 @@ def build_conv(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GEN
     work = tile_work(writer.tile, conv.macs, writer.source_type, floating=conv.floating)
     work += moved_halves(writer.dtype, elements(shape_of(conv.result)))
     per_output = (epilogue.work if epilogue else Work()) + Work(memory=1, steps=2)
-    return Built(arguments, code, work + per_output.times(elements(shape_of(outputs[0]))), writer.constants)
+    return Built(arguments, code, work + per_output.times(elements(shape_of(outputs[0]))), constants=writer.constants)
 
 
 def _comment(conv: ConvShape, epilogue: Body | None) -> str:

@@ -54,7 +54,7 @@ def build_dense(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GE
         writer.write()
         return inline_code(function, comment, arguments, outputs, writer.code.text, writer.uses, writer.constants)
 
-    return Built(arguments, code, work, writer.constants)
+    return Built(arguments, code, work, constants=writer.constants)
 
 
 class _Writer:

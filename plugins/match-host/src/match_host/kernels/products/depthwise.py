@@ -45,7 +45,7 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, machine: Machine 
         comment, text = _comment(conv, epilogue), writer.code.text
         return inline_code(function, comment, arguments, outputs, text, writer.uses, writer.constants)
 
-    return Built(arguments, code, _work(conv, epilogue), writer.constants)
+    return Built(arguments, code, _work(conv, epilogue), constants=writer.constants)
 
 
 def _comment(conv: Depthwise, epilogue: Body | None) -> str:
