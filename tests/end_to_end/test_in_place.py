@@ -17,7 +17,11 @@ CASES = {
     "twice": ("r = Mul (p, p)", "float", 2048),
     "broadcast": ("h = Slice (q, zero, one, zero) r = Sub (p, h)", "float", 2048 + 128),
     "narrower": ("r = QuantizeLinear (p, scale, point)", "int8", 2048),
-    "wider": ("n = QuantizeLinear (p, scale, point) t = Transpose (n) r = DequantizeLinear (t, scale, point)", "", 2560),
+    "wider": (
+        "n = QuantizeLinear (p, scale, point) t = Transpose (n) r = DequantizeLinear (t, scale, point)",
+        "",
+        2560,
+    ),
 }
 MADE = """<ir_version: 9, opset_import: ["" : 17]> g (float[16,32] x, float[16,32] y) => (SINK out)
 <float scale = {0.01}, int8 point = {3}, int64[1] zero = {0}, int64[1] one = {1}>

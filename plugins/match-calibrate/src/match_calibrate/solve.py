@@ -56,4 +56,4 @@ def _least_squares(gram: Array, aimed: Array) -> Array:
         np.linalg.cholesky(gram - _DEPENDENT * np.eye(len(gram)))
     except np.linalg.LinAlgError:
         return np.asarray(np.linalg.lstsq(gram, aimed, rcond=None)[0], dtype=np.float64)
-    return np.linalg.solve(gram, aimed)
+    return np.asarray(np.linalg.solve(gram, aimed), dtype=np.float64)
