@@ -212,6 +212,7 @@ LOADER = """
 #include <stdio.h>
 #include "fern.h"
 void fern_wait(int engine, uint32_t cycles) { (void)engine; (void)cycles; }
+int fern_begin(int (*work)(void *), void *argument, uint32_t cycles) { (void)cycles; return work(argument); }
 int main(void)
 {
     static uint8_t code[256];
