@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import onnx_graphsurgeon as gs
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ita_small_models import Ints, context, convolution, finish, linear, random_int8, reshape, results, start, table
 from match_core import Model
@@ -71,10 +71,15 @@ ENTRIES = gelu_table(0.0368, -5, 0.0198, -119)
 
 
 @given(st.floats(0.015, 0.12), st.integers(-30, 30), st.integers(-3, 3))
+@example(0.015625, 0, -3)
 @settings(max_examples=25, deadline=None)
 def test_a_gelu_is_recognised_with_its_scales(scale_x: float, zero_x: int, more: int) -> None:
     scale_y = (127 - zero_x) * scale_x / 250
-    found = fit(gelu_table(scale_x, zero_x, scale_y, -119 + more).astype(np.int8))
+    entries = gelu_table(scale_x, zero_x, scale_y, -119 + more)
+    found = fit(entries.astype(np.int8))
+    if np.all(np.diff(entries) >= 0):  # the whole bend saturates at -128: nothing tells it from a ReLU or a Softplus
+        assert found is None
+        return
     assert found is not None and found.residual < 0.75
     assert abs(found.scale_x / scale_x - 1) < 0.05 and abs(found.scale_y / scale_y - 1) < 0.05
     assert abs(found.zero_x - zero_x) <= 1 and abs(found.zero_y - (-119 + more)) < 1
