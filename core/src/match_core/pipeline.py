@@ -22,6 +22,7 @@ from match_core.deploy.compile_options import CompileOptions, adapted_soc, check
 from match_core.deploy.deploying import Deploying
 from match_core.deploy.deployment import stage
 from match_core.deploy.figures import with_figures
+from match_core.emit.code_size import code_notes
 from match_core.emit.manifest import manifest
 from match_core.emit.partition import partition
 from match_core.emit.program_files import EmitRequest, ProgramEmitter
@@ -107,6 +108,9 @@ def build_program(request: CompileRequest, plugins: Plugins, observer: StageObse
         lambda: _emit(request, planned, deployed, plugins),
         lambda made: {"files": len(made.files), "bytes": sum(len(file.content) for file in made.files)},
     )
+    stored = deployed.pool.sizes() if planned.soc.mapped else deployed.pool.stored_sizes()
+    for note in code_notes(planned.model, planned.soc, stored, sources):
+        observer.note(note)
     decided = {entry.name: getattr(planned, entry.name) for entry in fields(Planned)}
     return Compilation(**decided, apis=deployed.apis, sources=sources)
 

@@ -89,15 +89,20 @@ class Shortage:
         return lines
 
 
-def store_shortage(model: Model, store: Memory, stored: Sequence[tuple[str, int]]) -> InfeasibleError:
-    """MATCH-M001 for the memory of streamed constants."""
-    need, what = sum(size for _, size in stored), "constants" if store.kind == "read-only" else "streamed constants"
+def store_shortage(
+    model: Model, store: Memory, stored: Sequence[tuple[str, int]], code_bytes: int = 0, code: str = ""
+) -> InfeasibleError:
+    """MATCH-M001 for the memory of streamed constants and, if it was measured, of ``code``, in words."""
+    fixed, what = sum(size for _, size in stored), "constants" if store.kind == "read-only" else "streamed constants"
+    need = fixed + code_bytes
+    over, words = need - store.size_bytes, f"{what} ({fixed}) and code ({code_bytes}; {code})" if code else what
+    smaller = f"make the constants {over} bytes smaller: fewer channels, or narrower weights"
     return InfeasibleError(
         code="MATCH-M001",
-        what=f"the program does not fit memory {store.name}: {need - store.size_bytes} bytes too many",
+        what=f"the program does not fit memory {store.name}: {over} bytes too many",
         where=model.source or model.name,
-        why=f"needs {need} bytes of {store.size_bytes} for {what}; largest constants: {largest(stored)}",
-        help=(f"make the constants {need - store.size_bytes} bytes smaller: fewer channels, or narrower weights",),
+        why=f"needs {need} bytes of {store.size_bytes} for {words}; largest constants: {largest(stored) or 'none'}",
+        help=(smaller if over <= fixed else f"choose a target whose {store.name} has at least {need} bytes",),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from match_core.plugin.facade import Plugins
-
-    from match_report.code_size import CodeSize
 
 
 def report_command(
@@ -75,28 +74,34 @@ def report_command(
             "files": list(files),
             "predicted_cycles": report["predicted_cycles"],
             "cycles": None if report["measured"] is None else report["measured"]["cycles"],
-            "code": None if size is None else size.as_json(),
+            "code": None if size is None else size[0],
             "next": command_line("report", directory, *earlier, "--twin") if report["measured"] is None else None,
         }
         terminal.document(document)
         show_headline(terminal, document["headline"])
         if size is not None:
-            terminal.paragraph(str(size))
+            terminal.paragraph(size[1])
         terminal.line(f"{len(files)} files written to {target}: {', '.join(files)}")
         terminal.line(f"open {target / 'report.html'} in a browser")
         show_next(terminal, document["next"])
     return 0
 
 
-def _code(directory: Path, report: Mapping[str, Any], plugins: Plugins) -> CodeSize:
-    """The code of the program, beside the constants in its memory."""
+def _code(directory: Path, report: Mapping[str, Any], plugins: Plugins) -> tuple[dict[str, object], str]:
+    """The code of the program, beside the constants in its memory: for the document, and in words."""
+    from match_core.emit.code_size import code_memory, code_size
     from match_core.run.compiled_program import read_manifest, soc_of_program
 
-    from match_report.code_size import code_memory, code_size
-
-    soc = soc_of_program(read_manifest(directory), plugins)
-    uses = {memory["name"]: memory for memory in report["memories"]}
-    return code_size(directory, soc, uses[code_memory(soc).name]["constant_bytes"])
+    document = read_manifest(directory)
+    soc = soc_of_program(document, plugins)
+    place = code_memory(soc)
+    constants = next(use["constant_bytes"] for use in report["memories"] if use["name"] == place.name)
+    size = code_size(directory, document["name"], soc)
+    used, have = size.linked_bytes + constants, place.size_bytes
+    room = "" if used <= have else f"; {used - have:,} bytes too many"
+    text = f"code: {size.linked_bytes:,} bytes ({size.compiler}), with constants {used:,} of {have:,} bytes of "
+    found = {"code_bytes": sum(size.files.values()), **asdict(size), "memory": place.name}
+    return {**found, "constant_bytes": constants, "available_bytes": have}, f"{text}{place.name}{room}"
 
 
 def _compared(before: Path, after: Path) -> dict[str, Any]:
