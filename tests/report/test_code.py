@@ -58,6 +58,7 @@ def test_code_and_constants_share_the_flash(match_command: Match, tmp_path: Path
     code = json.loads(done.stdout)["result"]["code"]
     assert code["code_bytes"] == sum(code["files"].values()) > code["linked_bytes"] > 500
     assert "-mcpu=cortex-m4" in code["compiler"]
+    assert json.loads(done.stdout)["result"]["offload"] is None, "no unit takes regions"
     report = json.loads((build / "report.json").read_text("utf-8"))
     flash = next(memory for memory in report["memories"] if memory["name"] == "flash")
     assert (code["memory"], code["constant_bytes"]) == ("flash", flash["constant_bytes"])

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from match_report.view.bottleneck import bottleneck, parts, split
 from match_report.view.helps import helps
+from match_report.view.offload import offloaded
 from match_report.view.refused import refused_nodes
 
 from tests.report.documents import small_report
@@ -82,3 +83,27 @@ def test_refusals_belong_to_the_node_that_computes() -> None:
     assert [unit for unit, _ in conv.units] == ["analog", "array"], "a unit that runs it comes last"
     assert len(conv.units[1][1]) == 1, "the same rule at two places of one node"
     assert sorted(node.node for node in others) == ["(inserted)", "dequantise"]
+
+
+def test_regions_and_units_are_broken_down_where_a_unit_takes_regions() -> None:
+    report = small_report()
+    found = offloaded(report)
+    assert found is not None
+    assert [(part.title, part.unit, part.macs) for part in found.regions] == [
+        ("conv", "array", 64_000),
+        ("dense", "array", 2_000),
+    ]
+    assert [(part.unit, part.title) for part in found.units] == [
+        ("array", "2 layers"),
+        ("core", "1 layers"),
+        ("host", "1 layers"),
+    ]
+    layers = [layer for layer in report["layers"] if not layer["view"]]
+    for name in ("macs", "input_bytes", "output_bytes", "constant_bytes", "predicted_cycles"):
+        assert sum(getattr(part, name) for part in found.units) == sum(layer[name] for layer in layers)
+    counted = {layer["index"]: layer["cycles"] for layer in report["measured"]["layers"]}
+    assert [part.cycles for part in found.regions] == [counted[1], counted[4]]
+    assert all(part.ms is None for part in found.units)
+    unmeasured = offloaded({**report, "measured": None})
+    assert unmeasured is not None and {part.cycles for part in unmeasured.units} == {None}
+    assert offloaded({**report, "regions": []}) is None

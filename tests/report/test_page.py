@@ -83,6 +83,18 @@ def test_the_overview_tells_cycles_bottleneck_and_longest_layers(page: Page) -> 
     assert page.texts("#details h2") == ["dense"]
 
 
+def test_the_overview_breaks_down_what_regions_and_units_run(page: Page, browser: Page, tmp_path: Path) -> None:
+    rows = page.texts("#offload-regions tbody tr")
+    assert rows == [
+        "convarray164,0001.0 KiB464 bytes512 bytes400400",
+        "densearray12,0001.0 KiB464 bytes512 bytes400480",
+    ]
+    assert [row[:4] for row in page.texts("#offload-units tbody tr")] == ["arra", "core", "host"]
+    assert "cycles, twin" in page.one("#offload-units").text
+    browser.open(write_page({**small_report(), "regions": []}, tmp_path / "report.html"))
+    assert not browser.all("#offload")
+
+
 @pytest.mark.parametrize("plot", ["timeline", "memory"])
 def test_zoom_and_pan(plot: str, page: Page) -> None:
     page.click(f"tab-{plot}")

@@ -7,7 +7,7 @@ import json
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -20,6 +20,7 @@ from match_core.run.compiler import BuildOptions
 from match_core.run.execute import run_twin
 
 from match_report.samples import SEED, random_array
+from match_report.view.offload import Part, parts_of
 
 if TYPE_CHECKING:
     from match_core.contract.unit_api import UnitApi
@@ -28,24 +29,6 @@ if TYPE_CHECKING:
 
 #: Runs of which times are the median, after one that does not count.
 RUNS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A region on a unit, or all layers of a unit together: operators and multiply-accumulates, bytes that it reads and
-    writes in one inference, bytes of its constants, modelled cycles and those that the twin counts, and ``ms``: time on
-    the development machine (of the twin if the unit has one), None in a concurrent program."""
-
-    title: str
-    unit: str
-    operators: int
-    macs: int
-    input_bytes: int
-    output_bytes: int
-    constant_bytes: int
-    predicted_cycles: int
-    cycles: int
-    ms: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,43 +70,9 @@ def measure_offload(report: Mapping[str, Any], folder: Path, work: Path, plugins
     times = _times((work / "times.txt").read_text("utf-8"))
     counted = {node.index: node.cycles for node in run.nodes}
     tasks = {} if document["queues"] else times
-    parts = {layer["index"]: _part(layer, counted, tasks) for layer in report["layers"] if not layer["view"]}
-    regions = tuple(parts[region["node"]] for region in document["regions"] if region["node"] in parts)
-    names = sorted({part.unit for part in parts.values()})
-    units = tuple(_sum(name, [part for part in parts.values() if part.unit == name]) for name in names)
+    parts = parts_of(report, counted, tasks)
     sizes = _sizes(objects, document, apis)
-    return Offload(regions, units, build_s, times["init"], times["run"], sizes)
-
-
-def _part(layer: Mapping[str, Any], counted: Mapping[int, int], times: Mapping[str, float]) -> Part:
-    return Part(
-        title=layer["title"],
-        unit=layer["unit"],
-        operators=len(layer["operators"]),
-        macs=layer["macs"],
-        input_bytes=layer["input_bytes"],
-        output_bytes=layer["output_bytes"],
-        constant_bytes=layer["constant_bytes"],
-        predicted_cycles=layer["predicted_cycles"],
-        cycles=counted.get(layer["index"], 0),
-        ms=times.get(f"task {layer['index']}"),
-    )
-
-
-def _sum(unit: str, parts: Sequence[Part]) -> Part:
-    times = [part.ms for part in parts if part.ms is not None]
-    return Part(
-        title=f"{len(parts)} layers",
-        unit=unit,
-        operators=sum(part.operators for part in parts),
-        macs=sum(part.macs for part in parts),
-        input_bytes=sum(part.input_bytes for part in parts),
-        output_bytes=sum(part.output_bytes for part in parts),
-        constant_bytes=sum(part.constant_bytes for part in parts),
-        predicted_cycles=sum(part.predicted_cycles for part in parts),
-        cycles=sum(part.cycles for part in parts),
-        ms=sum(times) if times else None,
-    )
+    return Offload(parts.regions, parts.units, build_s, times["init"], times["run"], sizes)
 
 
 def _timed(objects: Objects, document: Mapping[str, Any], work: Path) -> Path:

@@ -25,6 +25,7 @@ SCRIPTS = (
     "roofline.js",
     "layers.js",
     "refusals.js",
+    "offload.js",
     "overview.js",
     "compare.js",
     "details.js",

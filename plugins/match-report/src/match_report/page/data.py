@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from match_report.view.bottleneck import bottleneck, parts
 from match_report.view.helps import helps
 from match_report.view.network import network_view
+from match_report.view.offload import offloaded
 from match_report.view.palette import unit_colours
 from match_report.view.rectangles import memory_maps
 from match_report.view.refused import refused_nodes
@@ -27,13 +28,14 @@ def page_data(report: Mapping[str, Any], comparison: Mapping[str, Any] | None = 
     measured = report["measured"]
     if measured is not None:
         measured = {name: value for name, value in measured.items() if name != "events"}
-    network, part = network_view(report), bottleneck(report)
+    network, part, taken = network_view(report), bottleneck(report), offloaded(report)
     return {
         "report": {**report, "measured": measured, "refusals": len(report["refusals"])},
         "bottleneck": None if part is None else asdict(part),
         "parts": [asdict(part) for part in parts(report)],
         "helps": [asdict(help_) for help_ in helps(report)],
         "refused": [asdict(node) for node in refused_nodes(report)],
+        "offload": None if taken is None else asdict(taken),
         "comparison": comparison,
         "colours": unit_colours(report),
         "lanes": {"modelled": _lanes(modelled_lanes(report)), "twin": _lanes(twin_lanes(report))},

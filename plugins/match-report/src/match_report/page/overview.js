@@ -8,6 +8,7 @@ function overviewView() {
     unitTable(data.lanes.modelled, "unit"),
   ];
   if (measured) parts.push(make("h2", {}, "Clocks of the twin"), unitTable(data.lanes.twin, "clock"));
+  parts.push(...offload());
   parts.push(make("h2", {}, "Memories"), memoryTable(), make("h2", {}, "Longest layers"), longest());
   const notes = [...report.notes, ...report.target.notes].map((note) => make("li", {}, note));
   parts.push(make("h2", {}, "Program"), make("dl", { class: "facts" }, ...facts()));

@@ -53,6 +53,7 @@ def report_command(
             from match_report.read import mismatches, read_report
             from match_report.render import write_report
             from match_report.twin_run import with_measured
+            from match_report.view.offload import offloaded
 
             report = read_report(directory)
             for text in (*mismatches(directory), *(() if compare is None else mismatches(compare))):
@@ -65,6 +66,7 @@ def report_command(
             size = _code(directory, report, plugins) if code else None
             target = output or directory / "report"
             files = write_report(report, target, None if compare is None else _compared(compare, directory))
+            taken = offloaded(report)
         earlier = () if compare is None else ("--compare", compare)
         document = {
             "schema": "match.report",
@@ -74,6 +76,7 @@ def report_command(
             "files": list(files),
             "predicted_cycles": report["predicted_cycles"],
             "cycles": None if report["measured"] is None else report["measured"]["cycles"],
+            "offload": None if taken is None else asdict(taken),
             "code": None if size is None else size[0],
             "next": command_line("report", directory, *earlier, "--twin") if report["measured"] is None else None,
         }
