@@ -69,6 +69,32 @@ def test_it_is_the_standard_decorator(slots: bool) -> None:
             change()
 
 
+def _plain(decorator: Any) -> Any:
+    @decorator(frozen=True)
+    class Plain:
+        """Fields that are all plain arguments."""
+
+        a: int
+        b: tuple[int, ...] = (1,)
+        c: str = "c"
+
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "c", self.c + "!")
+
+    return Plain
+
+
+def test_arguments_are_those_of_the_standard_decorator() -> None:
+    ours, standard = _plain(frozen.dataclass), _plain(dataclasses.dataclass)
+    assert str(inspect.signature(ours)) == str(inspect.signature(standard))
+    assert ours.__init__.__annotations__ == standard.__init__.__annotations__
+    assert ours.__init__.__qualname__ == standard.__init__.__qualname__
+    assert [vars(kind(1, c="d")) for kind in (ours, standard)] == [{"a": 1, "b": (1,), "c": "d!"}] * 2
+    for wrong in ((), (1, 2, 3, 4)):
+        with pytest.raises(TypeError, match=r"Plain\.__init__"):
+            ours(*wrong)
+
+
 def test_methods_are_compiled_when_they_are_called() -> None:
     point = _body(frozen.dataclass, slots=True)
     late = type(vars(point)["__init__"])

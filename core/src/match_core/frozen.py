@@ -3,7 +3,7 @@ that a small compilation imports, used or not, took a sixth of its time."""
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, field, fields, replace
+from dataclasses import MISSING, FrozenInstanceError, field, fields, replace
 from dataclasses import dataclass as standard
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -47,10 +47,33 @@ class _Late:
         self._made, self._name, self._body = made, name, body
 
     def __get__(self, instance: object, owner: type) -> Any:
-        compiled: Any = standard(type(self._made.__name__, (), dict(self._body)), **_OPTIONS[self._name])
-        method = vars(compiled)[self._name]
+        method = _init(self._made) if self._name == "__init__" else None
+        if method is None:
+            compiled: Any = standard(type(self._made.__name__, (), dict(self._body)), **_OPTIONS[self._name])
+            method = vars(compiled)[self._name]
         setattr(self._made, self._name, method)
         return method.__get__(instance, owner)
+
+
+def _init(made: Any) -> Any:
+    """``__init__`` of a class whose fields are all plain arguments. The standard decorator would compile three methods
+    to make it; None where it has to."""
+    every = fields(made)
+    if len(every) < len(made.__dataclass_fields__) or any(each.default_factory is not MISSING for each in every):
+        return None
+    if any(not each.init or each.kw_only or each.name in ("self", "_set") for each in every):
+        return None
+    scope: dict[str, Any] = {"__name__": made.__module__, "_set": object.__setattr__}
+    head, body = [], []
+    for number, each in enumerate(every):
+        scope |= {f"_type{number}": each.type, f"_default{number}": each.default}
+        head.append(f", {each.name}: _type{number}{'' if each.default is MISSING else f' = _default{number}'}")
+        body.append(f"    _set(self, {each.name!r}, {each.name})\n")
+    more = "    self.__post_init__()\n" if hasattr(made, "__post_init__") else "" if body else "    pass\n"
+    text = f"def __init__(self{''.join(head)}) -> None:\n{''.join(body)}{more}"
+    exec(compile(text, "<string>", "exec", dont_inherit=True), scope)
+    scope["__init__"].__qualname__ = f"{made.__qualname__}.__init__"
+    return scope["__init__"]
 
 
 def _refusals(made: Any) -> tuple[Any, Any]:
