@@ -77,9 +77,7 @@ def _search(
 
 
 def _reporter(watch: Watch) -> cp_model.CpSolverSolutionCallback:
-    cp_model = load_cp_model()
-
-    class Reporter(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]  # it has no type annotations
+    class Reporter(load_cp_model().CpSolverSolutionCallback):  # type: ignore[misc]  # it has no type annotations
         def on_solution_callback(self) -> None:
             """Called by CP-SAT."""
             best, bound = self.objective_value, self.best_objective_bound

@@ -20,25 +20,31 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Unwritten:
+    """C that is written when it is used, because most kernels are candidates only; ``constants`` replace constant
+    arguments."""
+
+    constants: Mapping[int, NDArray[np.generic]]
+    write: Callable[[], InlineCode]
+
+
+@dataclass(frozen=True)
 class Built:
-    """A kernel: the tensors it reads in argument order, its C, and the operations of one call. ``text``: the C, or how
-    to write it if ``constants``, those that replace constant arguments, are known before: most kernels are candidates
-    only."""
+    """A kernel: the tensors it reads in argument order, its C, and the operations of one call."""
 
     arguments: tuple[gs.Tensor, ...]
-    text: InlineCode | Callable[[], InlineCode]
+    text: InlineCode | Unwritten
     work: Work
-    constants: Mapping[int, NDArray[np.generic]] | None = None
 
     @cached_property
     def code(self) -> InlineCode:
         """The kernel's C."""
-        return self.text() if callable(self.text) else self.text
+        return self.text.write() if isinstance(self.text, Unwritten) else self.text
 
     @property
-    def packed(self) -> Mapping[int, NDArray[np.generic]]:
+    def constants(self) -> Mapping[int, NDArray[np.generic]]:
         """The constants that replace constant arguments."""
-        return self.code.constants if self.constants is None else self.constants
+        return self.text.constants
 
 
 #: Builds the kernel of some nodes (topological, result last) under a C function name.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from match_host.kernels.built import Built
+from match_host.kernels.built import Built, Unwritten
 from match_host.kernels.code import Code, Uses, inline_code
 from match_host.kernels.elementwise.elementwise import body, describe, packed_constants, result_elements, statements
 from match_host.kernels.nest import broadcast_strides, merge, row_major
@@ -34,4 +34,4 @@ def build_elementwise(nodes: tuple[gs.Node, ...], function: str) -> Built:
         return inline_code(function, comment, arguments, nodes[-1].outputs[:1], code.text, uses, constants)
 
     work = (group.work + Work(memory=1, steps=1)).times(result_elements(group))
-    return Built(arguments, text, work, constants)
+    return Built(arguments, Unwritten(constants, text), work)
