@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
-
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -77,7 +76,9 @@ def _search(
 
 
 def _reporter(watch: Watch) -> cp_model.CpSolverSolutionCallback:
-    class Reporter(load_cp_model().CpSolverSolutionCallback):  # type: ignore[misc]  # it has no type annotations
+    cp_model = load_cp_model()
+
+    class Reporter(cp_model.CpSolverSolutionCallback):  # type: ignore[misc,name-defined]  # it has no types
         def on_solution_callback(self) -> None:
             """Called by CP-SAT."""
             best, bound = self.objective_value, self.best_objective_bound

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -26,7 +27,6 @@ from match_core.emit.partition import partition
 from match_core.emit.program_files import EmitRequest, ProgramEmitter
 from match_core.emit.stated_ends import stated_ends
 from match_core.emit.write import check_output_directory, write_sources
-from match_core.frozen import dataclass, fields, replace
 from match_core.ir.functions import ARITH
 from match_core.ir.titles import source_operators, task_title
 from match_core.load.load import load_model

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from match_core.board.tables import Table, file_error
-from match_core.frozen import dataclass
 
 #: The suffix that distinguishes a file from the name of a target in ``-t``.
 SUFFIX = ".toml"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
-
-from match_core.frozen import dataclass
 
 #: Narrower columns of text are left out instead; an estimate of what a reader can still recognise.
 _NARROWEST = 24

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Soc, Unit

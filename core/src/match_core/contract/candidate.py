@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass, field
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import ClassVar
-
-from match_core.frozen import dataclass
 
 
 @dataclass(frozen=True)

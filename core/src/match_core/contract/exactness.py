@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from match_core.contract.model import Model

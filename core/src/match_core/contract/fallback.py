@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
-
-from match_core.frozen import dataclass
 
 #: "float": a pass left operators in float whose integer form a unit runs; "rule": a unit's pattern does not apply;
 #: "disabled": the user disabled the unit; "data size": data give the size of the result; "no pattern": no other unit

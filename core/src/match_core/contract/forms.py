@@ -9,10 +9,9 @@ inserts conversions between them and includes their cost in its choice (docs/for
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
-
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

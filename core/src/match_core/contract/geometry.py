@@ -8,9 +8,9 @@ dense in the order of the axes.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from match_core.contract.workload import Axis, Operand, Workload
-from match_core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from match_core.contract.cost import Cost
 from match_core.contract.workload import Workload
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from match_core.contract.cost import CostModel, Overlap

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Optional
-
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

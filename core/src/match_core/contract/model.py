@@ -7,9 +7,8 @@ exports to a valid ONNX file that ONNX Runtime executes; our own operators are l
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass, field, replace
 
 if TYPE_CHECKING:
     import onnx

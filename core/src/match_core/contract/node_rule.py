@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.structure import Constraint, Match
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, Protocol
-
-from match_core.frozen import dataclass, replace
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Soc, Unit

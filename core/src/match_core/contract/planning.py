@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping as Table
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from match_core.contract.mapping import Assignment, Mapping
     from match_core.contract.model import Model
     from match_core.contract.program import Program
     from match_core.contract.scheduling import Scheduling
+    from match_core.contract.unit_api import Overlap
 
 #: (name, bytes) of values in one memory.
 Sizes = tuple[tuple[str, int], ...]
@@ -21,11 +21,13 @@ Sizes = tuple[tuple[str, int], ...]
 @dataclass(frozen=True)
 class Needs:
     """What the code of assignments requires besides activations: ``constants`` in the home memory, ``stored`` constants
-    in the Soc's store, and bytes of ``scratch`` in the home memory by position of the assignment."""
+    in the Soc's store, and bytes of ``scratch`` in the home memory by position of the assignment; ``overlaps`` that the
+    kernels allow."""
 
     constants: Sizes
     stored: Sizes
     scratch: Table[int, int]
+    overlaps: tuple[Overlap, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.macs import node_macs
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

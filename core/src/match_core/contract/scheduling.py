@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from match_core.contract.candidate import Refusal
 from match_core.contract.loops import LoopSchedule
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from match_core.contract.candidate import Candidate

@@ -13,9 +13,8 @@ because fusing it hides its value from others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
-
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

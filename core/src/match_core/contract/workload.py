@@ -7,9 +7,8 @@ Each operand's axis is an affine function of the loop dimensions, so the extent 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
-
-from match_core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import UsageError, did_you_mean
-from match_core.frozen import dataclass, replace
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Soc, Unit

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 
 from match_core.contract.geometry import far_pitches, far_strides, has_gap
 from match_core.contract.unit_api import MemoryApi
 from match_core.contract.workload import Operand
 from match_core.emit.expression import ZERO, Expression, number, symbol
 from match_core.emit.tile_text import TileText
-from match_core.frozen import dataclass
 from match_core.lower.text import Block
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from match_core.contract.loops import LoopSchedule, Placement
 from match_core.contract.unit_api import Kernel, MemoryApi, StoreApi
@@ -11,7 +12,6 @@ from match_core.contract.workload import Operand, Workload
 from match_core.emit.copies import Address
 from match_core.emit.expression import number, symbol
 from match_core.emit.tile_text import TileText
-from match_core.frozen import dataclass
 from match_core.ir.naming import c_identifier
 from match_core.lower.interfaces import context_type
 from match_core.lower.text import Block, comment

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from match_core.contract.unit_api import REGION_FORMATS, RuntimeFile
-from match_core.frozen import dataclass
 from match_core.lower.ctypes import array_definition
 from match_core.lower.templates import CORE_TEMPLATES
 from match_core.lower.text import WIDTH, comment, noted

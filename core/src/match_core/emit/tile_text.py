@@ -7,11 +7,12 @@ loops the box is the kernel's tile.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from match_core.contract.geometry import AxisTile, axis_tile, far_strides, round_up
 from match_core.contract.loops import LoopSchedule
 from match_core.contract.workload import Axis, Operand, Workload
 from match_core.emit.expression import Expression, number, symbol, total
-from match_core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 from match_core.contract.errors import UsageError
 from match_core.contract.model import State
 from match_core.contract.quantisation import Quantisation
-from match_core.frozen import dataclass, replace
 
 Arrays = Mapping[str, NDArray[np.generic]]
 

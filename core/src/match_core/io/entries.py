@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
-from match_core.frozen import dataclass
 from match_core.io.cache_dir import write_whole
 
 

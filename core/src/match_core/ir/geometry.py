@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.frozen import dataclass
 from match_core.ir.reader import attribute_ints, attribute_text, shape_of
 
 if TYPE_CHECKING:

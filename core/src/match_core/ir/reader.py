@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from match_core.frozen import dataclass, replace
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass, field
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
 from operator import ne
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import ModelError
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     import onnx

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import ModelError
-from match_core.frozen import dataclass
 from match_core.ir.naming import comment_text
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from match_core.contract.element_types import c_type
-from match_core.frozen import dataclass
 from match_core.lower.ctypes import array_definition
 from match_core.lower.text import comment
 

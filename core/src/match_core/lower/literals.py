@@ -7,12 +7,11 @@ character position of its literal, zero in unused positions. The text consists o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from match_core.frozen import dataclass
 
 Bytes = NDArray[np.uint8]
 Values = NDArray[np.generic]

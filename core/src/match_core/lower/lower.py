@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import onnx_graphsurgeon as gs
@@ -14,7 +15,6 @@ from match_core.contract.candidate import Candidate
 from match_core.contract.hardware import Soc
 from match_core.contract.mapping import Assignment
 from match_core.contract.unit_api import InlineCode, InlineKernel, InlineRequest, Kernel, RegionKernel, UnitApi
-from match_core.frozen import dataclass, field
 from match_core.lower.bundle import bundle_bytes
 from match_core.lower.constants import ConstantPool
 from match_core.lower.region_code import LoweredRegion, lower_region

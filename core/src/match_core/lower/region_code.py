@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from match_core.contract.region import Region
 from match_core.contract.unit_api import REGION_FORMATS, RegionRequest
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

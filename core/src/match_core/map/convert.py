@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.candidate import Candidate
 from match_core.contract.mapping import Assignment
 from match_core.contract.structure import Match
-from match_core.frozen import dataclass, field, replace
 from match_core.ir.editor import Editor
 from match_core.ir.groups import readers, sorted_groups
 from match_core.ir.topology import Topology

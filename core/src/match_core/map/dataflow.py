@@ -7,11 +7,11 @@ keyed by tensor name: names of tensors are unique in an ONNX graph.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import UnsupportedError
 from match_core.contract.geometry import far_bytes
-from match_core.frozen import dataclass
 from match_core.ir.topology import Topology, is_constant
 
 if TYPE_CHECKING:

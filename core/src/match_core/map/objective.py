@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
-
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from match_core.contract.cost import Cost

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.structure import Match
-from match_core.frozen import dataclass, replace
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

@@ -9,11 +9,11 @@ reader and is not a graph output, and its other outputs have no readers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.model import qualified_op
 from match_core.contract.structure import Any, Const, Match, Maybe, OneOf, Op, Structure
-from match_core.frozen import dataclass
 from match_core.ir.topology import Topology, is_constant
 
 if TYPE_CHECKING:

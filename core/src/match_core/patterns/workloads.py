@@ -7,11 +7,11 @@ package's layout of weights and its integers of the kernel's context.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 from match_core.contract.structure import Match
 from match_core.contract.workload import Axis, Dim, Operand, Workload
-from match_core.frozen import dataclass
 from match_core.ir.geometry import channels_last
 from match_core.patterns.captures import number, shift
 from match_core.patterns.windows import window_node, window_of

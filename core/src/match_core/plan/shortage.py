@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import InfeasibleError
-from match_core.frozen import dataclass
 from match_core.plan.packing import live_bytes
 
 if TYPE_CHECKING:

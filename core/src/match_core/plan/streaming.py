@@ -9,10 +9,10 @@ staging area.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from match_core.contract.mapping import SolverStatus
 from match_core.cp_sat import load_cp_model, solve
-from match_core.frozen import dataclass
 
 #: CP-SAT's own measure of effort, which does not depend on the machine; roughly one second each.
 DETERMINISTIC_SECONDS = 4.0

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Optional
 
 from match_core.contract.geometry import far_bytes
 from match_core.contract.loops import LoopSchedule
 from match_core.contract.mapping import Assignment
-from match_core.frozen import dataclass
 from match_core.plan.packing import aligned
 from match_core.plan.streaming import Variant
 

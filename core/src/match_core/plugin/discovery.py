@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from match_core.frozen import dataclass
 from match_core.plugin.markers import ENTRY_POINT_GROUP
 
 if TYPE_CHECKING:

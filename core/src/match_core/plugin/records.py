@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from match_core.contract.errors import PluginError
-from match_core.frozen import dataclass
 from match_core.plugin.discovery import UNKNOWN
 
 #: ``active``: in use; ``faulty``: in use, but a hook failed; ``refused``: not in use because of a fault;

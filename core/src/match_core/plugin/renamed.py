@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass, replace
 
 if TYPE_CHECKING:
     import numpy as np

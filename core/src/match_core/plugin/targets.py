@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, TypeVar
-
-from match_core.frozen import dataclass, field
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Hardware, Soc, Unit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from match_core.contract.errors import MatchError
 from match_core.contract.model import Model
 from match_core.contract.region import Region
-from match_core.frozen import dataclass, field, replace
 from match_core.ir.topology import Topology, is_constant
 from match_core.regions.extract import region_model
 from match_core.regions.match import region_match

@@ -6,13 +6,13 @@ By default the mapper chooses among regions and everything else by modelled cost
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.candidate import Refusal
 from match_core.contract.mapping import Assignment
 from match_core.contract.region import Region
 from match_core.contract.structure import Constraint, Match
-from match_core.frozen import dataclass, replace
 from match_core.ir.groups import circles, readers
 from match_core.ir.topology import Topology
 

@@ -9,13 +9,13 @@ import signal
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT, Popen, TimeoutExpired
 from types import MappingProxyType
 
 from match_core.contract.errors import ToolError
 from match_core.contract.unit_api import UnitApi
-from match_core.frozen import dataclass, field, replace
 from match_core.run.object_cache import ObjectCache, keep_object, kept_object
 
 #: The emitted program and the twin's own C must compile without these warnings.

@@ -7,10 +7,10 @@ this program.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from match_core.contract.unit_api import RuntimeFile, TwinApi, UnitApi
 from match_core.emit.shipped import by_name
-from match_core.frozen import dataclass
 
 #: The header with the numbers of the clocks in this program.
 CLOCKS_HEADER = "match_twin_clocks.h"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from match_core.contract.errors import UsageError
 from match_core.contract.geometry import far_bytes
 from match_core.contract.loops import LoopSchedule, Objective, ScheduleRequest
 from match_core.contract.mapping import Assignment
-from match_core.frozen import dataclass, replace
 from match_core.schedule.evaluate import false_claim
 from match_core.schedule.search import Parallel, answers_to
 from match_core.validate.schedule import validate_schedule

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from match_core.contract.cost import TransferShape
 from match_core.contract.geometry import axis_levels
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.frozen import dataclass
 from match_core.schedule.parallel import processes_for, search_in_processes
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ them, and the staging copies of the next pieces follow them. All other steps hav
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from match_core.frozen import dataclass, field
 from match_core.schedule.steps import Channel, Issued, Steps, after_end, before_end, lengths
 
 #: (issue, data, wait) cycles of one copy.

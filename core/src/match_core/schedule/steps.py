@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,12 +9,12 @@ operand is streamed, the steps that meet such a copy are replayed one after anot
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from match_core.contract.cost import Cost
-from match_core.frozen import dataclass
 from match_core.schedule.copies import CopyCycles, Route, copy_cycles
 from match_core.schedule.nest import Nest, nest_of, tile_at
 from match_core.schedule.staging import StagedRun, Staging

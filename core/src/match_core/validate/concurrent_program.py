@@ -9,9 +9,9 @@ results in the same contents.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.frozen import dataclass
 from match_core.validate.program_static import cover_faults, life_faults, part_faults, time_faults
 from match_core.validate.sequential_program import memory_faults, streaming_faults
 from match_core.validate.touched import Touch, tensor_size, touches

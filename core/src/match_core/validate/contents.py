@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass, field
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

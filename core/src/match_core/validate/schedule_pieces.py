@@ -7,11 +7,10 @@ the single dimensions. One array axis per dimension represents them all without 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

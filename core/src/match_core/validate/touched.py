@@ -5,9 +5,8 @@ Shares nothing with the planner. Bytes are rows [first, end) of a tensor.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.model import qualified_op
-from match_core.frozen import dataclass, field, replace
 from match_core.ir.editor import Editor
 from match_core.ir.topology import is_constant
 

@@ -6,11 +6,11 @@ result from few rows of each input; what is not listed cannot be divided.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.model import qualified_op
-from match_core.frozen import dataclass
 from match_core.ir.topology import is_constant
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ _WINDOWS = ("match.nhwc::ConvInteger", "match.nhwc::MaxPool")
 _ELEMENTWISE = (
     "match.arith::RequantU8",
     "match.arith::RequantI8",
+    "match.arith::RequantDoubleU8",
+    "match.arith::RequantDoubleI8",
     "match.arith::AddRequantU8",
     "match.arith::AddRequantI8",
     "match.arith::LutU8",

@@ -7,9 +7,9 @@ streamed, each by its cheapest variant whose staging area does not exceed a size
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.frozen import dataclass
 from match_core.ir.topology import is_constant
 from match_core.plan.streaming import Problem, Variant
 from match_core.plan.variants import resident_bytes

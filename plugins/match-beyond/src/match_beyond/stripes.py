@@ -8,10 +8,10 @@ run is assembled from parts without overlap: a stripe contributes the rows from 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass
 from numpy.typing import NDArray
 
 from match_beyond.rows import Cut, Rows

@@ -9,9 +9,9 @@ More reach requires more memory, because parts live longer.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from match_core.frozen import dataclass, replace
 from match_core.map.dataflow import Flow, Storage
 from match_core.plan.order import Life
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from match_core import EnergyModel, Overlap, Soc, TransferCycles, TransferShape, Workload
-from match_core.frozen import dataclass
 from match_core.patterns.formulas import Cycles, Tile, figures_version
 
 from match_carfield import formulas_dma

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from match_core import Hardware, Link, Memory, RequantSpec, Soc, Unit
-from match_core.frozen import dataclass
 from match_core.patterns.formulas import signalling
 
 from match_carfield.constants import constants, values

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.geometry import far_pitches, far_strides
-from match_core.frozen import dataclass
 from match_core.map.dataflow import tensor_bytes
 
 if TYPE_CHECKING:

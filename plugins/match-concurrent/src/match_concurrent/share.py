@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from math import lcm
 from typing import TYPE_CHECKING
 
 from match_core.contract.candidate import Share
 from match_core.contract.geometry import axis_tile, far_strides
-from match_core.frozen import dataclass, replace
 
 if TYPE_CHECKING:
     from match_core.contract.candidate import Candidate

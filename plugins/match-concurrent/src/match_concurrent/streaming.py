@@ -4,11 +4,11 @@ activations, or the only way to fit."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import InfeasibleError
 from match_core.contract.planning import Plan
-from match_core.frozen import dataclass, replace
 from match_core.map.objective import weighting_of
 from match_core.plan.streaming import Problem, choose_streaming
 from match_core.plan.variants import resident_bytes, variants_of

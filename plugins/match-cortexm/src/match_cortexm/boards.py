@@ -5,7 +5,7 @@ clocks are those of the data sheets. Costs count instructions, so the speeds of 
 
 from __future__ import annotations
 
-from match_core.frozen import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass, field
 from match_host.cost import HostCostModel
 
 from match_cortexm.figures import GENERAL, OWN, figures_of

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from match_core.contract.pattern import Pattern
 from match_core.contract.structure import Any, Constraint, Match, Op, Structure
-from match_core.frozen import dataclass
 from match_host.fusion import FUSIONS, SPATIAL_PAD
 from match_host.kernels.built import Builder, inline_kernel
 

@@ -4,11 +4,11 @@ power of the chip while one of its arrays works, or the host."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 from match_core import EnergyModel, Overlap, TransferCycles, TransferShape, Workload
-from match_core.frozen import dataclass
 from match_core.patterns.formulas import Tile, figures_version
 
 from match_diana.digital.formulas import copy_cycles

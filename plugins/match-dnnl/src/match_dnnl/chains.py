@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.model import qualified_op
-from match_core.frozen import dataclass
 from match_core.ir.geometry import channels_last
 from match_core.ir.reader import constant_input, shape_of
 

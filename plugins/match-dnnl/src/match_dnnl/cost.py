@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import TransferCycles, TransferShape, Workload
-from match_core.frozen import dataclass
 from match_core.patterns.formulas import Cycles
 
 from match_dnnl.counts import DEPTHWISE, DIRECT, LINES, RESULTS, WINOGRAD

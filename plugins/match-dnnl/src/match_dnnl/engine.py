@@ -8,11 +8,11 @@ last axis of its tensors; ``post``, ``post_alpha``, ``post_beta``: operations on
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core import Region
-from match_core.frozen import dataclass, field
 from match_core.ir.reader import constant, shape_of
 from numpy.typing import NDArray
 

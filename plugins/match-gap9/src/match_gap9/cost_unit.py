@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from match_core import EnergyModel, Overlap, TransferCycles, TransferShape, Workload
-from match_core.frozen import dataclass, field
 from match_core.patterns.formulas import figures_version
 
 from match_gap9 import formulas_dma

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.cost import Bound, EnergyModel, Overlap, TransferCycles, TransferShape
 from match_core.contract.hardware import Constant, Soc
 from match_core.contract.workload import Workload
-from match_core.frozen import dataclass, replace
 from match_core.patterns.formulas import fitted
 
 from match_host.constants import CALL_CYCLES, HOST_CONSTANTS, OPERATION_CYCLES

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from match_core.contract.model import qualified_op
 from match_core.contract.node_rule import NodeRule
 from match_core.contract.structure import Any, Const, Constraint, Match, OneOf, Op, Structure
-from match_core.frozen import dataclass
 from match_core.ir.reader import optional_input, shape_of
 from match_core.ir.topology import is_constant
 

@@ -6,10 +6,10 @@ They choose tiles: results do not depend on them, modelled host cycles only thro
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import UsageError, did_you_mean
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Soc

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.node_rule import NodeRule
-from match_core.frozen import dataclass
 from match_core.ir.reader import shape_of
 
 from match_host.graph import elements

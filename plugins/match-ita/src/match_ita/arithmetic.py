@@ -6,8 +6,9 @@ ita-arithmetic, sections 2.1 and 2.4. All functions take and return integer arra
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from match_core.frozen import dataclass
 from numpy.typing import NDArray
 
 from match_ita.ita.limits import ADD_MAX, ADD_MIN, GELU_END, MULTIPLIER_MAX, SHIFT_MAX

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from match_core.frozen import dataclass, replace
 from match_core.map.forms import forms_made, forms_read
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ connects are independent: each connected component is a separate problem.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass
 
 from match_map.option import Option
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.candidate import Refusal
 from match_core.contract.mapping import Assignment, Mapping, SolverStatus
-from match_core.frozen import dataclass, replace
 from match_core.ir.groups import circles, readers, sorted_groups
 from match_core.ir.topology import Topology
 from match_core.map.objective import WEIGHTINGS, Weighting

@@ -6,6 +6,7 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,7 +15,6 @@ import numpy as np
 from match_core.contract.element_types import c_type
 from match_core.contract.errors import ToolError
 from match_core.contract.runner import RunRequest
-from match_core.frozen import dataclass
 from match_core.lower.templates import Templates
 from match_core.run.compiler import own_folders
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from match_core.contract.errors import ToolError
-from match_core.frozen import dataclass
 from match_core.run.compiler import host_compiler
 
 from match_qemu.build import C_FILES, mark_count

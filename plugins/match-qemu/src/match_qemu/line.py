@@ -8,10 +8,10 @@ import socket
 import struct
 import time
 import zlib
+from dataclasses import dataclass
 from typing import Protocol
 
 from match_core.contract.errors import ToolError, UsageError
-from match_core.frozen import dataclass
 
 #: A frame's bytes arrive within this after its first one, at 9600 bits per second for a megabyte (an estimate).
 _FRAME_SECONDS = 1200.0

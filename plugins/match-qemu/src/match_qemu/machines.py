@@ -5,9 +5,8 @@ Memory maps: QEMU 7.2, hw/arm/mps2.c, hw/arm/mps2-tz.c and hw/riscv/virt.c.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
-
-from match_core.frozen import dataclass
 
 Family = Literal["arm", "riscv"]
 _MIB = 1 << 20

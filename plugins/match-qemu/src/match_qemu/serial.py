@@ -8,11 +8,11 @@ import struct
 import subprocess
 import time
 import zlib
+from dataclasses import dataclass
 from pathlib import Path
 
 from match_core.contract.errors import ToolError, UsageError
 from match_core.contract.runner import RunRequest, RunResult
-from match_core.frozen import dataclass
 from match_core.run.execute import by_unit, nodes_of, read_outputs, write_inputs
 
 from match_qemu.build import C_FILES, Board, build_image, call, mark_count

@@ -6,11 +6,11 @@ and S, every threshold bounds B from below and the sum before it from above, so 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from match_core.frozen import dataclass
 
 from match_quant.requant_check import overflows
 from match_quant.sum_forms import Exact, Form

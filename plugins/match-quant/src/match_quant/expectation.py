@@ -8,9 +8,9 @@ The bounds decide whether sums can overflow; the estimate only decides where a r
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from match_core.frozen import dataclass, replace
 from match_core.ir.reader import Quant
 from numpy.typing import NDArray
 

@@ -3,12 +3,12 @@ multiplication and an addition per channel."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.model import Model
 from match_core.contract.passes import Pass, PassContext, Phase
-from match_core.frozen import dataclass
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, optional_input, producer, shape_of
 from numpy.typing import NDArray

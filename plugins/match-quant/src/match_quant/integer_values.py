@@ -6,10 +6,10 @@ two tensors are recorded separately, so that a requantisation can include them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass, field, replace
 from match_core.ir.editor import Editor
 from match_core.ir.reader import DType, shape_of
 from numpy.typing import DTypeLike, NDArray

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass, replace
 from match_core.ir.geometry import ConvGeometry, conv_geometry
 from match_core.ir.reader import (
     DType,

@@ -7,10 +7,10 @@ depends on one of them; the table holds the result of all steps with all roundin
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass, field
 from match_core.ir.reader import Quant, Site, constant, producer, quant_of, shape_of
 
 from match_quant.integer_graph import IntegerGraph

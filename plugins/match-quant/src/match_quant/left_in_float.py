@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -11,7 +12,6 @@ import numpy as np
 from match_core.contract.fallback import Left
 from match_core.contract.model import Model, qualified_op
 from match_core.contract.passes import Pass, PassContext, Phase
-from match_core.frozen import dataclass, replace
 from match_core.ir.functions import ARITH
 from match_core.ir.reader import clamp_bounds, constant, producer, quant_of
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass
 from match_core.ir.reader import constant, producer, shape_of
 
 from match_quant.integer_values import EIGHT_BITS, LIMIT, Integers, Ints, cast, scaled_bounds

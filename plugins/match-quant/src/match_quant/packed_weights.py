@@ -6,13 +6,13 @@ block of the sum, or at most 4 bits. Expanded to float32, weights of 4 bits woul
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.model import Model
 from match_core.contract.passes import Pass, PassContext, Phase
-from match_core.frozen import dataclass
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, constant_input, optional_input, producer, shape_of
 from numpy.typing import NDArray

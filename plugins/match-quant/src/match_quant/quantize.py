@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from match_core.contract.errors import ToolError, UsageError
 from match_core.contract.observe import NullObserver, StageObserver
-from match_core.frozen import dataclass, replace
 from match_core.io.arrays import Samples, TensorSpec, as_samples
 from match_core.io.files import whole_file
 from match_core.load.dims import fix_sizes

@@ -8,11 +8,11 @@ writes ``x * r + (bias - mean * r)`` with ``r = scale / sqrt(variance + epsilon)
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass, field, replace
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, quant_constant, shape_of
 from numpy.typing import NDArray

@@ -10,12 +10,12 @@ the sums twice, which costs far less than the host would take.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.model import Model
 from match_core.contract.passes import Pass, PassContext, Phase
-from match_core.frozen import dataclass, replace
 from match_core.ir.editor import Editor, sort_nodes
 from match_core.ir.geometry import conv_geometry
 from match_core.ir.reader import DType, Quant, constant, optional_input, shape_of

@@ -7,11 +7,11 @@ equality is decided for all pairs.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from match_core.frozen import dataclass
 from match_core.ir.reader import Quant, constant, producer, shape_of
 from numpy.typing import NDArray
 

@@ -10,11 +10,11 @@ compared with an exact result at acc = 0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 from match_core.contract.hardware import RequantSpec, Unit
-from match_core.frozen import dataclass
 from numpy.typing import NDArray
 
 from match_quant.requant_check import largest_error, overflows
@@ -64,6 +64,8 @@ def arithmetics(units: Sequence[Unit]) -> tuple[Arithmetic, ...]:
 
 
 def _limits(spec: RequantSpec) -> Arithmetic:
+    if spec.rounding == "double":  # the numbers are chosen as for 31 bits, and then written for two roundings
+        return WIDE
     return Arithmetic(spec.multiplier_max, spec.product_bits, spec.shift_min, spec.shift_max, spec.multiplier_signed)
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass, replace
 
 from match_quant.losses import Distance, Outputs, distance, scores_of
 from match_quant.static import Method, Quantiser, Row, Scheme

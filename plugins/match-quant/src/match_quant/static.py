@@ -12,12 +12,12 @@ import logging
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 from match_core.contract.errors import ToolError
-from match_core.frozen import dataclass
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from match_core.frozen import dataclass, replace
 from numpy.typing import NDArray
 
 #: Python's integers, one per channel.

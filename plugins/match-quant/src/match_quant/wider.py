@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import UsageError
-from match_core.frozen import dataclass
 from match_verify.noise import noise_of
 
 from match_quant.losses import Outputs, scores_of, worst_db

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.model import qualified_op
 from match_core.contract.structure import Match
-from match_core.frozen import dataclass
 from match_core.ir.topology import Topology
 from match_core.patterns.matcher import matches_at, result_operators
 

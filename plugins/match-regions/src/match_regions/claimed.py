@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,6 @@ from match_core.contract.model import qualified_op
 from match_core.contract.node_rule import NodeRule
 from match_core.contract.region import Region
 from match_core.contract.structure import Constraint, Match
-from match_core.frozen import dataclass, field
 
 from match_regions.atoms import is_atom, is_of
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.cost import TransferCycles, TransferShape
-from match_core.frozen import dataclass
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ and tests of thousands of members are then single operations.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.frozen import dataclass
 from match_core.ir.topology import Topology, is_constant
 
 if TYPE_CHECKING:

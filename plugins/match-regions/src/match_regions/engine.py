@@ -7,12 +7,12 @@ one vector, whose features are the channels of one pixel.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.claims import AtomClaim
 from match_core.contract.structure import Any, Const, Constraint, Match, Maybe, Op
-from match_core.frozen import dataclass
 from match_core.ir.geometry import conv_geometry
 from match_core.patterns import rules_tensors, windows
 from match_core.patterns.rule import rule

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass
 
 from match_regions.dag import Bits, members
 

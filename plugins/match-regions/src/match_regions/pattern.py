@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.pattern import Pattern
 from match_core.contract.region import Region
 from match_core.contract.structure import Match
-from match_core.frozen import dataclass
 from match_core.ir.topology import Topology
 from match_core.regions.match import region_match
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import ToolError
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Memory, Soc

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from match_core.frozen import dataclass
 from match_core.ir.titles import SILENT
 from match_core.summary.document import NAME as REPORT_NAME
 

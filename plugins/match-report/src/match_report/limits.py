@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import UsageError
-from match_core.frozen import dataclass
 from match_core.io.sizes import parse_bytes
 
 if TYPE_CHECKING:

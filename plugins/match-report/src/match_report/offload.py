@@ -8,13 +8,12 @@ import shutil
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from match_core.frozen import dataclass
 from match_core.run.build import compile_program
 from match_core.run.compiled_program import read_manifest, units_of_program
 from match_core.run.compiler import BuildOptions

@@ -7,10 +7,10 @@ events, so their waits are exact too.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from match_core.frozen import dataclass
 from match_core.schedule.steps import Issued, Queue
 
 from match_schedule.groups import Group, Turns, calls_in, groups_of, loads_in, stores_before, stores_in

@@ -6,9 +6,8 @@ advances after them. The loads and stores of a group are described by turns of l
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
-
-from match_core.frozen import dataclass
 
 from match_schedule.order_sums import loads_at, stores_at
 from match_schedule.tile_kinds import TilePart

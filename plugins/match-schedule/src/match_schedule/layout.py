@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.geometry import round_up, scratch_bytes
-from match_core.frozen import dataclass, replace
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Soc

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from match_core.contract.cost import TransferShape
 from match_core.contract.geometry import has_gap, round_up
-from match_core.frozen import dataclass
 
 from match_schedule.space import Cut, operand_cuts, uses
 from match_schedule.sums import Quantity, Sums

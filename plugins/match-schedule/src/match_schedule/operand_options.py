@@ -9,11 +9,11 @@ are equal; else within the difference of two waits per step.)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from match_core.contract.geometry import far_sizes
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from match_core.contract.cost import Overlap

@@ -10,13 +10,13 @@ bytes, then the first; nests with fewer loops come first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.loops import LoopSchedule, Placement, ScheduleRequest, TileLoop
-from match_core.frozen import dataclass
 from match_core.schedule.timeline import Replay
 
 from match_schedule.bounds import HUGE, OrderBounds, Share, bytes_in

@@ -8,9 +8,10 @@ so that an axis's extents follow from one tile size.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from match_core.contract.geometry import axis_tile, far_strides, round_up
 from match_core.contract.workload import Axis, Dim, Operand, Workload
-from match_core.frozen import dataclass
 
 #: The most tilings (products of tile sizes) in one search; limits a search to milliseconds.
 TILINGS_MAX = 32768

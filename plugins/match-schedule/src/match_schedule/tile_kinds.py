@@ -8,11 +8,11 @@ dimension, is exact.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum, auto
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass, replace
 
 from match_verify.judge import AGREEMENT, SQNR_DB, AccuracyError, OutputLoss, judge, loss_error
 from match_verify.layers import LayerNoise, Recorder, fallen, layer_noise, recorded

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.exactness import ExactChoice
-from match_core.frozen import dataclass
 
 from match_verify.judge import AccuracyError
 from match_verify.layers import Recorder, layer_nodes

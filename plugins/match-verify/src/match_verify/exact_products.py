@@ -8,11 +8,11 @@ So weights change to the other 8-bit type, with an adjusted zero point, which gi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass
 from match_core.ir.inference import inferred
 from match_core.load.sound import graphs_of
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from match_core.frozen import dataclass
 from match_core.run.build import compile_program
 from match_core.run.compiled_program import units_of_program
 from match_core.run.compiler import BuildOptions

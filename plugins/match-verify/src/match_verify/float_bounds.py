@@ -11,12 +11,12 @@ on all float16 networks of the model set.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
 import ml_dtypes
 import numpy as np
-from match_core.frozen import dataclass
 from match_core.ir.topology import Topology
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ import struct
 import warnings
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from match_core.contract.errors import MatchError, ToolError, UsageError
-from match_core.frozen import dataclass
 from match_core.io.arrays import TensorSpec, element_type
 from match_report import npz
 from numpy.typing import NDArray

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from match_core.contract.errors import MatchError
-from match_core.frozen import dataclass
 
 from match_verify.meaning import Meaning
 from match_verify.noise import Array, agreement, noise_of

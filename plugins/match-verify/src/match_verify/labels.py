@@ -7,13 +7,12 @@ output of whole numbers (such as ArgMax) must be; numbers of the output's shape 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
 from match_core.contract.errors import UsageError
-from match_core.frozen import dataclass
 from numpy.typing import NDArray
 
 from match_verify.meaning import Meaning

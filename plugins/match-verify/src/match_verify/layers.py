@@ -9,12 +9,12 @@ Results that operators of a unit's own domain make or read have a meaning that o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.passes import Phase
-from match_core.frozen import dataclass
 from match_core.ir.reader import Quant, producer, quant_of, shape_of
 from match_core.ir.topology import Topology
 from match_core.pipeline import pass_context, transform

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.quantisation import Quantisation
-from match_core.frozen import dataclass
 from match_core.ir.reader import producer, quant_of
 from numpy.typing import NDArray
 

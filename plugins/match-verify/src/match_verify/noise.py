@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
-from match_core.frozen import dataclass
 from numpy.typing import NDArray
 
 Array = NDArray[np.generic]

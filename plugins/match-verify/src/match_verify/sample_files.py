@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
 from match_core.contract.errors import UsageError
-from match_core.frozen import dataclass
 from match_core.io.arrays import TensorSpec, as_samples
 from match_report import npz
 from match_report.npz import UNREADABLE, read_arrays, stored_array

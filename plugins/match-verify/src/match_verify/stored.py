@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from match_core.contract.quantisation import Quantisation
-from match_core.frozen import dataclass
 from match_core.io.arrays import TensorSpec, as_samples
 from match_report.npz import read_arrays
 from numpy.typing import NDArray

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from match_core.contract.compilation import Compilation
 from match_core.contract.errors import ToolError, UsageError, no_room
 from match_core.contract.observe import NullObserver, StageObserver
 from match_core.deploy.compile_options import CompileOptions
-from match_core.frozen import dataclass, replace
 from match_core.io.arrays import TensorSpec, as_sequence
 from match_core.ir.functions import ARITH
 from match_core.load.load import load_model

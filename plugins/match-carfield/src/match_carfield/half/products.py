@@ -7,11 +7,11 @@ remain a dimension that can be divided.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 from match_core import Match
-from match_core.frozen import dataclass
 
 #: The orders of axes that kernels read and write, the last one innermost; preferred ones first.
 _A_ORDERS = ("BMC", "MBC")

@@ -7,12 +7,11 @@ used only if its recomputed time line is the same; the mapping passes through th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from match_core.contract.mapping import Bounds
-from match_core.frozen import dataclass
 from match_core.io.cache_dir import cache_directory
 from match_core.io.entries import Entries, digest
 from match_core.schedule.cache import canonical

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass, field
 
 from match_concurrent.mapping.parts import Division
 from match_concurrent.mapping.timeline import HOST, Step, Timeline, earliest_start_order, least_finish, simulate

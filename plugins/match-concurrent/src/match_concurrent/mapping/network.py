@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from math import lcm
 from typing import TYPE_CHECKING
 
 from match_core.contract.geometry import far_strides
-from match_core.frozen import dataclass, field, replace
 from match_core.ir.topology import Topology
 from match_core.map.dataflow import flow_of, tensor_bytes, tensors_of
 

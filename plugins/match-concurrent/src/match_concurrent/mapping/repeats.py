@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass, replace
 
 from match_concurrent.mapping.network import Network, SharedOperator, Source
 from match_concurrent.mapping.parts import Division

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass
 
 from match_concurrent.mapping.parts import Cuttable, Division, Part, counts_that_end_together, cut, division_of
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
-
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Signalling

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from match_core.frozen import dataclass
 from match_core.ir.topology import Topology
 from match_core.map.dataflow import Flow, Storage, flow_of, storages_of, tensors_of
 from match_core.plan.packing import aligned

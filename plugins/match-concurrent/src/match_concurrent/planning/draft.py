@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
-
-from match_core.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

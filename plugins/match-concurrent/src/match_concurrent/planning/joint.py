@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.cp_sat import Answer, solve
-from match_core.frozen import dataclass
 
 from match_concurrent.planning.draft import Draft, Layout, PlanStep
 from match_concurrent.planning.finish import finished

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Literal
-
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Link, Signalling

@@ -4,10 +4,10 @@ counted in bytes without addresses."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.cp_sat import Answer, load_cp_model, solve
-from match_core.frozen import dataclass
 
 from match_concurrent.planning.lags import lags_of
 from match_concurrent.planning.scope import Scope, lag_between

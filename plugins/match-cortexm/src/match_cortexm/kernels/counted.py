@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from match_core.frozen import dataclass, replace
 from match_host.kernels.built import Built
 from match_host.workload import host_workload
 

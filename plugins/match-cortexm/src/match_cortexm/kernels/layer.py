@@ -3,10 +3,10 @@ and the requantisation of the sums."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass
 from match_host.kernels.products.int8_layer import product_of
 
 from match_cortexm.kernels.requant import Requant, extend_of, requant_of

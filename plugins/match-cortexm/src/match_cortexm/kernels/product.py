@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.element_types import c_type
-from match_core.frozen import dataclass
 from match_host.graph import dtype_of
 from match_host.kernels.code import Uses, affine, inline_code
 from match_host.kernels.work import Work
@@ -15,6 +15,7 @@ from match_cortexm.headers import DSP, MVE, SHARED, header
 from match_cortexm.kernels.border import Border, border_of
 from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.layer import Layer, layer_of
+from match_cortexm.kernels.overlap import tile_by_tile
 from match_cortexm.kernels.packing import pack_dsp, pack_mve
 from match_cortexm.kernels.requant import extend_of
 from match_cortexm.kernels.templates import render_body
@@ -189,6 +190,7 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
     comment = f"{layer.node.op}, {node.op}: {inputs} to {layer.outputs} channels, kernel {y.kernel}x{x.kernel}"
     constants = dict(enumerate(form.constants, 1))
     code = inline_code(function, comment, arguments, nodes[-1].outputs[:1], text, uses, constants)
+    overlaps = tile_by_tile(layer.source, nodes[-1].outputs[0], y, x, inputs, layer.outputs, positions)
     blocks = border.tiles * -(-layer.outputs // OUTPUTS)
     steps = blocks * rows * words
     unroll = unroll_of(words)
@@ -202,4 +204,4 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         "copied_rows": border.outside * y.kernel,
         "copied_bytes": border.outside * y.kernel * columns * inputs,
     }
-    return Counted(arguments, code, Work(), form.name, tuple(counts.items()), layer.macs)
+    return Counted(arguments, replace(code, overlaps=overlaps), Work(), form.name, tuple(counts.items()), layer.macs)

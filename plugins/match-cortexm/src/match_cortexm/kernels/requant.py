@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass
 from match_host.graph import dtype_of
 from match_host.kernels.products.int8_layer import factors_of
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.element_types import c_type
-from match_core.frozen import dataclass
 from match_host.graph import dtype_of
 from match_host.kernels.code import Uses, affine, inline_code
 from match_host.kernels.products.depthwise_shape import MOST_WRITTEN_TAPS
@@ -15,6 +15,7 @@ from match_host.kernels.work import Work
 from match_cortexm.headers import SHARED, header
 from match_cortexm.kernels.border import border_of
 from match_cortexm.kernels.counted import Counted
+from match_cortexm.kernels.overlap import channel_by_channel
 from match_cortexm.kernels.templates import render_body
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ def build_taps(
     for name in (SHARED, *form.headers):
         uses.headers[name] = header(name)
     code = inline_code(function, comment, arguments, (result,), text, uses, constants)
+    code = replace(code, overlaps=channel_by_channel(image.source, result, y, x, channels))
     blocks = -(-channels // form.block)
     steps = border.tiles * blocks * image.taps
     written = image.taps <= MOST_WRITTEN_TAPS

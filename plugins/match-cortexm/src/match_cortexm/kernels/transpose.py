@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from match_core.frozen import dataclass
 from match_core.ir.reader import shape_of
 from match_host.graph import dtype_of, elements, integers
 from match_host.kernels.code import Uses, inline_code

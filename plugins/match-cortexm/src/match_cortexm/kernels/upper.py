@@ -6,10 +6,10 @@ multiplier may change by a few units to make it so."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass
 
 from match_cortexm.kernels.requant import Requant
 

@@ -7,8 +7,9 @@ Noise, drift and transfer curves of the converters are not public: this is the i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from match_core.frozen import dataclass
 from numpy.typing import NDArray
 
 from match_diana.analog import limits

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
 import numpy as np
 from match_core import Workload
-from match_core.frozen import dataclass
 from match_core.patterns.formulas import Cycles, Tile
 
 from match_diana.analog.formulas import host_cycles, job_cycles

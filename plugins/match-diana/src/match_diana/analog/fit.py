@@ -10,12 +10,12 @@ square difference is used.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
-from match_core.frozen import dataclass, replace
 from numpy.typing import NDArray
 
 from match_diana.analog import limits

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
-from match_core.frozen import dataclass
 from match_core.ir.geometry import ConvGeometry
 
 from match_diana.constants import values

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from match_core.frozen import dataclass
 from numpy.typing import NDArray
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from match_core import Workload
-from match_core.frozen import dataclass
 from match_core.patterns.formulas import Cycles, Tile
 
 from match_diana.array_cost import ArrayCost, timing

@@ -9,9 +9,9 @@ layers, sums and conversions around them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.frozen import dataclass
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, producer, shape_of, site_of
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass
 from match_core.ir.geometry import ConvGeometry, conv_geometry
 from match_core.ir.reader import Site, constant, producer, quant_constant, quant_of, shape_of, site_of
 from numpy.typing import NDArray

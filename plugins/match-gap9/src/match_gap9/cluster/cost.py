@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from match_core import Overlap, Workload
-from match_core.frozen import dataclass
 from match_core.patterns.formulas import Cycles, Tile
 
 from match_gap9 import formulas

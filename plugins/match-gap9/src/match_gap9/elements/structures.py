@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 from match_core import Any, Const, Match, Maybe, Op
-from match_core.frozen import dataclass
 from match_core.patterns.captures import number
 from match_core.patterns.structures import arithmetic, requantised
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 from match_core import Any, Const, Match, Op
-from match_core.frozen import dataclass
 from match_host.graph import constant_at, text
 from match_host.kernels.image.resize import as_copy
 from match_host.kernels.image.resize_writer import Writer

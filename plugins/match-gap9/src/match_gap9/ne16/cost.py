@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from match_core import Overlap, Workload
-from match_core.frozen import dataclass
 from match_core.patterns.formulas import Cycles, Tile
 
 from match_gap9 import formulas

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-
-from match_core.frozen import dataclass
+from dataclasses import dataclass
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _CALL = re.compile(r"\b(pulp_nn_\w+)\(")

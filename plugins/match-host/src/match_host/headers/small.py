@@ -7,10 +7,10 @@ Microscaling formats (2023).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 from match_core.contract.unit_api import RuntimeFile
-from match_core.frozen import dataclass
 
 SMALL_HEADER = "match_small.h"
 

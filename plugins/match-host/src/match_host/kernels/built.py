@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from match_core.contract.unit_api import InlineCode, InlineKernel, InlineRequest
-from match_core.frozen import dataclass, replace
 
 from match_host.kernels.work import Work
 from match_host.machine import GENERIC, Machine
@@ -20,31 +20,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Unwritten:
-    """C that is written when it is used, because most kernels are candidates only; ``constants`` replace constant
-    arguments."""
-
-    constants: Mapping[int, NDArray[np.generic]]
-    write: Callable[[], InlineCode]
-
-
-@dataclass(frozen=True)
 class Built:
-    """A kernel: the tensors it reads in argument order, its C, and the operations of one call."""
+    """A kernel: the tensors it reads in argument order, its C, and the operations of one call. ``text``: the C, or how
+    to write it if ``constants``, those that replace constant arguments, are known before: most kernels are candidates
+    only."""
 
     arguments: tuple[gs.Tensor, ...]
-    text: InlineCode | Unwritten
+    text: InlineCode | Callable[[], InlineCode]
     work: Work
+    constants: Mapping[int, NDArray[np.generic]] | None = field(default=None, kw_only=True)
 
     @cached_property
     def code(self) -> InlineCode:
         """The kernel's C."""
-        return self.text.write() if isinstance(self.text, Unwritten) else self.text
+        return self.text() if callable(self.text) else self.text
 
     @property
-    def constants(self) -> Mapping[int, NDArray[np.generic]]:
+    def packed(self) -> Mapping[int, NDArray[np.generic]]:
         """The constants that replace constant arguments."""
-        return self.text.constants
+        return self.code.constants if self.constants is None else self.constants
 
 
 #: Builds the kernel of some nodes (topological, result last) under a C function name.

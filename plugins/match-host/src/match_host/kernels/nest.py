@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from match_core.frozen import dataclass
+from dataclasses import dataclass
 
 from match_host.kernels.code import affine
 

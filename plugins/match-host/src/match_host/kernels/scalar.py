@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.element_types import c_type
-from match_core.frozen import dataclass
 
 from match_host.headers.real import FLOAT32_FUNCTIONS
 from match_host.headers.small import SCALE_FLOAT, SMALL_FLOATS

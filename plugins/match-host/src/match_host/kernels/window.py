@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-
-from match_core.frozen import dataclass, replace
 
 from match_host.graph import integers, text
 

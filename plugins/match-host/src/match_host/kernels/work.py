@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from match_core.frozen import dataclass, fields
+from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ numbers for all of them (ita_requantizer.sv; sheet ita-arithmetic, 2.1).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from match_core.frozen import dataclass
 from numpy.typing import NDArray
 
 from match_ita.ita.limits import ACCUMULATOR_END, ADD_MAX, ADD_MIN, BIAS_END

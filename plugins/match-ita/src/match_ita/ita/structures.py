@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from match_core import Any, Const, Match, Maybe, Op, Structure
-from match_core.frozen import dataclass, replace
 from match_core.patterns.captures import number
 from match_core.patterns.structures import constants, requantised
 

@@ -7,12 +7,12 @@ and Transpose in any order. All of them are traced the same way, by moving the e
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.model import qualified_op
-from match_core.frozen import dataclass
 from match_core.ir.reader import constant, constant_input, producer, shape_of
 from numpy.typing import NDArray
 

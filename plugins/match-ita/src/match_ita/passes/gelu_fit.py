@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from match_core.frozen import dataclass
 from match_quant.expectation import Reals
 from numpy.typing import NDArray
 

@@ -6,9 +6,10 @@ are shifted to the left until the result is the upper word of the product, shift
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from match_core import Match
-from match_core.frozen import dataclass
 from match_core.patterns.captures import is_type, largest, number, shift, sum_bounds, weight_rows
 from numpy.typing import NDArray
 

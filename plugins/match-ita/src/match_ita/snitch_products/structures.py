@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
 from match_core import Any, Const, Match, Maybe, Op
-from match_core.frozen import dataclass
 from match_core.patterns.structures import DENSE, arithmetic, constants, convolution, requantised
 
 LINEAR = requantised(DENSE, "I8", "U8")

@@ -7,10 +7,10 @@ that is computed exactly; for a multiplier near the scaled one it is seldom empt
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from match_core.frozen import dataclass
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]

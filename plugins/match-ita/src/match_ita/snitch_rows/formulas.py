@@ -7,10 +7,10 @@ Figures and their sources stand in ``snitch_rows_constants``. On the twin each c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from match_core import Workload
-from match_core.frozen import dataclass
 from match_core.patterns.formulas import Cycles, Tile
 
 from match_ita import snitch_shared

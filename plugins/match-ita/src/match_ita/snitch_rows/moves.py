@@ -6,11 +6,11 @@ step), the step in elements from one index to the next.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 from match_core import Match
-from match_core.frozen import dataclass
 from numpy.typing import NDArray
 
 from match_ita.snitch_rows import structures as s

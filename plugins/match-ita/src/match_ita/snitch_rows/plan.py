@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from match_core import Match
-from match_core.frozen import dataclass
 from match_core.patterns.captures import number, value_range
 from numpy.typing import NDArray
 

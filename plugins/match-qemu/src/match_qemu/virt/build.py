@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +13,6 @@ from typing import Any, Literal
 import numpy as np
 from match_core.contract.element_types import c_type
 from match_core.contract.runner import RunRequest
-from match_core.frozen import dataclass
 from match_core.io.cache_dir import cache_directory, write_whole
 from match_core.lower.templates import Templates
 

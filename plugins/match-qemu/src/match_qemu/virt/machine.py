@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from match_core.contract.errors import ToolError
 from match_core.contract.runner import RunRequest, RunResult
-from match_core.frozen import dataclass
 from match_core.run.execute import by_unit, nodes_of
 from numpy.typing import NDArray
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from match_core.contract.errors import UsageError
 from match_core.contract.runner import RunRequest
-from match_core.frozen import dataclass
 
 HERE = Path(__file__).resolve().parent
 #: The port's C.

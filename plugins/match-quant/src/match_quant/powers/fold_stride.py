@@ -7,13 +7,13 @@ channel is a 5x2 kernel on four. Results are the same, bit for bit; the host mov
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.model import Model, qualified_op
 from match_core.contract.passes import Pass, PassContext, Phase
-from match_core.frozen import dataclass
 from match_core.ir.editor import Editor
 from match_core.ir.geometry import ConvGeometry, conv_geometry
 from match_core.ir.reader import constant, shape_of

@@ -3,8 +3,9 @@ with an even side, or with different paddings."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from match_core.contract.hardware import RequantSpec
-from match_core.frozen import dataclass
 from match_core.ir.geometry import ConvGeometry
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from match_core.frozen import dataclass
 
 from match_quant.powers.graph import Activation, bounds
 from match_quant.powers.weights import WEIGHT_MAX

@@ -6,12 +6,12 @@ The unit computes ``clip(floor((acc + bias) / 2^n))``. With ``M = 2^j`` and ``D 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.model import Model, qualified_op
 from match_core.contract.passes import Pass, PassContext, Phase
-from match_core.frozen import dataclass, replace
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, producer
 

@@ -12,10 +12,10 @@ stay -a, 0 and a.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from match_core.frozen import dataclass
 from numpy.typing import NDArray
 
 from match_quant.expectation import Expectation

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from match_core.contract.errors import UsageError, did_you_mean
-from match_core.frozen import dataclass
 from match_core.io.sizes import bytes_text, parse_bytes
 
 if TYPE_CHECKING:

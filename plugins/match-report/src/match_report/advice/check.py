@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from match_core.contract.errors import InfeasibleError, UnsupportedError
 from match_core.contract.observe import NullObserver
-from match_core.frozen import dataclass, replace
 from match_core.pipeline import chosen_options, decide, prepare
 from match_core.summary.document import report_document
 

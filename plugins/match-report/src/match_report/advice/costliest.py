@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from match_core.contract.observe import NullObserver
-from match_core.frozen import dataclass, replace
 from match_core.ir.titles import SILENT, source_operators
 from match_core.pipeline import chosen_options, decide, prepare
 from match_core.summary.document import report_document

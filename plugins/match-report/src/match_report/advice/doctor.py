@@ -9,13 +9,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from match_core.contract.errors import MatchError, PluginError, ToolError
 from match_core.contract.runner import Tool
-from match_core.frozen import dataclass, replace
 from match_core.plugin.records import by_package
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ graph (``isolate.layer_graph``) and states what it changes."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx_graphsurgeon as gs
-from match_core.frozen import dataclass
 
 from match_report.advice.edit_types import type_edits
 from match_report.advice.weights import Linear, linear_of, resized, set_out_channels

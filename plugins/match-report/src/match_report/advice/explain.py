@@ -3,13 +3,13 @@ the choice."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from match_core.contract.candidate import Candidates
 from match_core.contract.errors import InfeasibleError, UnsupportedError, UsageError
 from match_core.contract.observe import NullObserver
-from match_core.frozen import dataclass, replace
 from match_core.ir.titles import SILENT, source_operators
 from match_core.pipeline import chosen_options, decide, prepare
 from match_core.summary.document import report_document

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from match_core.contract.errors import InfeasibleError, MatchError, UsageError
 from match_core.contract.observe import NullObserver
-from match_core.frozen import dataclass, replace
 from match_core.pipeline import chosen_options, decide, prepare
 from match_core.summary.document import report_document
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import ModelError
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     import onnx

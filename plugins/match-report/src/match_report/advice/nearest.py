@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.candidate import DISABLED
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import MatchError, PluginError
 from match_core.contract.observe import NullObserver
-from match_core.frozen import dataclass
 from match_core.pipeline import CompileRequest, prepare
 
 if TYPE_CHECKING:

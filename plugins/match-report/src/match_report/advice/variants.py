@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import MatchError
 from match_core.contract.observe import NullObserver
-from match_core.frozen import dataclass, replace
 from match_core.ir.titles import source_operators
 from match_core.pipeline import decide, prepare
 

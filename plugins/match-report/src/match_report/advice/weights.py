@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx_graphsurgeon as gs
-from match_core.frozen import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

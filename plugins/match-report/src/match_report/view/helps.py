@@ -3,10 +3,9 @@ somewhere, and the report does not hold the cost of programs that were not compi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Any
-
-from match_core.frozen import dataclass
 
 from match_report.view.bottleneck import split
 from match_report.view.roofline import unit_roofs

@@ -7,9 +7,8 @@ path, long edges through one bend per row, orders by barycentres; then columns b
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-
-from match_core.frozen import dataclass
 
 Edge = tuple[int, int]
 #: Passes over all rows, down and up.

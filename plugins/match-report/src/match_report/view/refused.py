@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from match_core.frozen import dataclass
 from match_core.ir.titles import SILENT
 
 if TYPE_CHECKING:

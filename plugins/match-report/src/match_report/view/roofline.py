@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from match_core.frozen import dataclass
 
 from match_report.view.links import used_links
 from match_report.view.timeline import computed

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
-
-from match_core.frozen import dataclass
 
 from match_report.trace import lanes as contexts
 from match_report.view.links import copies_over

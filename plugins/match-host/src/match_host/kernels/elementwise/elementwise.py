@@ -4,11 +4,11 @@ variables. Used alone as one loop nest, and as the epilogue of convolutions and 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.model import qualified_op
-from match_core.frozen import dataclass
 from match_core.ir.reader import shape_of
 from match_core.ir.topology import is_constant
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from match_host.kernels.built import Built, Unwritten
+from match_host.kernels.built import Built
 from match_host.kernels.code import Code, Uses, inline_code
 from match_host.kernels.elementwise.elementwise import body, describe, packed_constants, result_elements, statements
 from match_host.kernels.nest import broadcast_strides, merge, row_major
+from match_host.kernels.overlap import element_by_element
 from match_host.kernels.work import Work
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ def build_elementwise(nodes: tuple[gs.Node, ...], function: str) -> Built:
     nest = merge(group.shape, [dense, *operands])
 
     arguments, constants = tuple(argument.tensor for argument in group.arguments), packed_constants(group, 0)
+    outputs = nodes[-1].outputs[:1]
 
     def index(seen: tuple[int, ...]) -> str:
         return nest.index(broadcast_strides(seen))
@@ -31,7 +34,10 @@ def build_elementwise(nodes: tuple[gs.Node, ...], function: str) -> Built:
         with code.loops(nest.variables):
             code.lines(statements(group, uses, index, f"out0[{nest.index(dense)}]"))
         comment = f"{describe(group)}: {'x'.join(str(size) for size in group.shape) or 'scalar'}"
-        return inline_code(function, comment, arguments, nodes[-1].outputs[:1], code.text, uses, constants)
+        inline = inline_code(function, comment, arguments, outputs, code.text, uses, constants)
+        elsewhere = {argument.tensor.name for argument in group.arguments if argument.shape != group.shape}
+        overlaps = element_by_element((t for t in arguments if t.name not in elsewhere), outputs[0])
+        return replace(inline, overlaps=overlaps)
 
     work = (group.work + Work(memory=1, steps=1)).times(result_elements(group))
-    return Built(arguments, Unwritten(constants, text), work)
+    return Built(arguments, text, work, constants=constants)

@@ -5,11 +5,11 @@ Semantics of padding as in ONNX GridSample-22: coordinates outside are moved ins
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.element_types import c_type
-from match_core.frozen import dataclass
 from match_core.ir.reader import shape_of
 
 from match_host.graph import dtype_of, elements, integer, text

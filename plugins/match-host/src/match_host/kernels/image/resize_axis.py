@@ -8,10 +8,10 @@ Semantics: ONNX Resize-19. The cubic kernel is that of R. Keys, Cubic convolutio
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass
 from match_core.ir.reader import optional_input, shape_of
 from match_core.ir.topology import is_constant
 

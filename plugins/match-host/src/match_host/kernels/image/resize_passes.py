@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING
 
 from match_core.contract.element_types import c_type
-from match_core.frozen import dataclass
 from match_core.ir.reader import shape_of
 
 from match_host.graph import elements

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.element_types import c_type
 from match_core.contract.model import qualified_op
-from match_core.frozen import dataclass
 from match_core.ir.reader import shape_of
 from match_core.ir.topology import is_constant
 

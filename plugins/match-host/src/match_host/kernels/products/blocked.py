@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass
 
 from match_host.kernels.code import LINE_LENGTH, Code, affine
 from match_host.kernels.scalar import arithmetic, is_code, moved_halves, scalar_type, wide_unsigned

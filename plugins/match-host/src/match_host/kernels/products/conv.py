@@ -17,7 +17,7 @@ from match_core.contract.element_types import c_type
 from match_core.ir.reader import shape_of
 
 from match_host.graph import dtype_of, elements
-from match_host.kernels.built import Built, Unwritten
+from match_host.kernels.built import Built
 from match_host.kernels.code import affine, as_vectors, inline_code, mostly
 from match_host.kernels.elementwise.elementwise import Body, body, describe, rounded_sum, statements
 from match_host.kernels.nest import row_major
@@ -57,7 +57,7 @@ def build_conv(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GEN
     work = tile_work(writer.tile, conv.macs, writer.source_type, floating=conv.floating)
     work += moved_halves(writer.dtype, elements(shape_of(conv.result)))
     per_output = (epilogue.work if epilogue else Work()) + Work(memory=1, steps=2)
-    return Built(arguments, Unwritten(writer.constants, code), work + per_output.times(elements(shape_of(outputs[0]))))
+    return Built(arguments, code, work + per_output.times(elements(shape_of(outputs[0]))), constants=writer.constants)
 
 
 def _comment(conv: ConvShape, epilogue: Body | None) -> str:

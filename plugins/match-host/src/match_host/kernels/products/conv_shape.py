@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.model import qualified_op
-from match_core.frozen import dataclass, replace
 from match_core.ir.reader import shape_of
 from match_core.ir.topology import is_constant
 

@@ -15,7 +15,7 @@ from match_core.ir.reader import optional_input, shape_of
 from match_core.ir.topology import is_constant
 
 from match_host.graph import dtype_of, elements, number, values_of
-from match_host.kernels.built import Built, Unwritten
+from match_host.kernels.built import Built
 from match_host.kernels.code import Code, Uses, affine, inline_code, literal, minus
 from match_host.kernels.elementwise.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
 from match_host.kernels.nest import broadcast_strides, row_major
@@ -54,7 +54,7 @@ def build_dense(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GE
         writer.write()
         return inline_code(function, comment, arguments, outputs, writer.code.text, writer.uses, writer.constants)
 
-    return Built(arguments, Unwritten(writer.constants, code), work)
+    return Built(arguments, code, work, constants=writer.constants)
 
 
 class _Writer:

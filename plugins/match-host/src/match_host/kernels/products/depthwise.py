@@ -15,7 +15,7 @@ from match_core.ir.reader import optional_input, shape_of
 from match_core.ir.topology import is_constant
 
 from match_host.graph import dtype_of, elements, values_of
-from match_host.kernels.built import Built, Unwritten
+from match_host.kernels.built import Built
 from match_host.kernels.code import Code, Uses, affine, as_vectors, inline_code, literal
 from match_host.kernels.elementwise.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
 from match_host.kernels.elementwise.narrowing import stores_apart
@@ -45,7 +45,7 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, machine: Machine 
         comment, text = _comment(conv, epilogue), writer.code.text
         return inline_code(function, comment, arguments, outputs, text, writer.uses, writer.constants)
 
-    return Built(arguments, Unwritten(writer.constants, code), _work(conv, epilogue))
+    return Built(arguments, code, _work(conv, epilogue), constants=writer.constants)
 
 
 def _comment(conv: Depthwise, epilogue: Body | None) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.frozen import dataclass
 from match_core.ir.reader import shape_of
 
 from match_host.graph import dtype_of, elements, text

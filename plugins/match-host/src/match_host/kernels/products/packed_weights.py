@@ -7,10 +7,10 @@ scale. So a kernel converts a code once for several rows, and multiplies by scal
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass
 from match_core.ir.reader import shape_of
 
 from match_host.graph import dtype_of, elements, integer, values_of

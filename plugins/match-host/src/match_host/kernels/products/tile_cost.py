@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.cost import Bound, EnergyModel, Overlap, TransferCycles, TransferShape
 from match_core.contract.workload import Workload
-from match_core.frozen import dataclass
 
 from match_host.machine import Machine
 

@@ -3,12 +3,12 @@ and whose cache holds the tiles' operands."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 from match_core.contract.hardware import Link, Memory, Soc, Unit
 from match_core.contract.loops import LoopSchedule, ScheduleRequest
 from match_core.contract.workload import Axis, Dim, Operand, Workload
-from match_core.frozen import dataclass
 from match_schedule.engine import schedule
 
 from match_host.kernels.products.blocked import Tile

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.element_types import c_type
-from match_core.frozen import dataclass
 from match_core.ir.reader import shape_of
 
 from match_host.kernels.code import literal

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
-from match_core.frozen import dataclass, field
 
 from match_host.kernels.code import Code, affine
 from match_host.kernels.lanes import FEWEST_ACROSS, LANES, block_of, in_lanes

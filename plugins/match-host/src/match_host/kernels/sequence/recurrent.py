@@ -6,9 +6,9 @@ All outputs must exist (the loader names those that a model omits).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.frozen import dataclass
 from match_core.ir.reader import optional_input, shape_of
 
 from match_host.graph import attribute, dtype_of, integer, number, text

@@ -4,10 +4,10 @@ pass over the line (Stockham's order, no bit reversal), so a length with small f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.frozen import dataclass
 from match_core.ir.reader import optional_input, shape_of
 from match_core.ir.topology import is_constant
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.model import qualified_op
-from match_core.frozen import dataclass
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, producer
 from numpy.typing import NDArray
