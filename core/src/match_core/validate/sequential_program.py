@@ -99,10 +99,6 @@ def _task_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
         yield f"predicted {program.predicted_cycles} cycles, the last task ends at {start}"
 
 
-def _homes(program: Program) -> dict[str, Buffer]:
-    return {tensor: buffer for buffer in program.buffers for tensor in buffer.tensors}
-
-
 def _bytes(tensor: gs.Tensor) -> int:
     import numpy as np
 
@@ -123,7 +119,7 @@ def _variables(graph: gs.Graph) -> dict[str, gs.Tensor]:
 
 def _buffer_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
     """Every tensor in memory has a buffer of its size and kind, which tasks name."""
-    homes = _homes(program)
+    homes = {tensor: buffer for buffer in program.buffers for tensor in buffer.tensors}
     if len(homes) != sum(len(buffer.tensors) for buffer in program.buffers):
         yield "a tensor is in two buffers"
     if len({buffer.name for buffer in program.buffers}) != len(program.buffers):
