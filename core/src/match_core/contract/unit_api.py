@@ -97,7 +97,7 @@ class InlineCode:
     function; ``helpers`` are (name, C text) pairs emitted once per program; ``constants`` replace constant inputs by
     packed arrays (position of the input -> array) if the kernel uses another order; ``headers`` ship with the program
     and are included by the file of the function, except C files; ``names``: of the inputs, for names of constants;
-    ``overlaps`` that the kernel allows: where a program uses one, both parameters are emitted without ``restrict``."""
+    ``overlaps`` that the kernel allows: a kernel that uses one is emitted without ``restrict``."""
 
     definition: str
     helpers: tuple[tuple[str, str], ...] = ()

@@ -155,8 +155,7 @@ class TaskWriter:
             parts += [f"two buffers for {names}"] if (names := _names(layer, "double")) else []
             parts += [f"streamed {names}"] if (names := _names(layer, "stage")) else []
         if shared := overwritten(self.request.program, task):
-            read = dict.fromkeys(comment_text(one.tensors[-1]) for one, _ in shared)
-            parts.append(f"overwrites {', '.join(read)}")
+            parts.append(f"overwrites {', '.join(comment_text(buffer.tensors[-1]) for buffer in shared)}")
         parts.append(f"{schedule.cost.total_cycles} cycles (modelled)")
         return "; ".join(part for part in parts if part)
 

@@ -11,41 +11,23 @@ if TYPE_CHECKING:
     from match_core.lower.lower import Lowered
 
 
-def overwritten(program: Program, task: Task) -> tuple[tuple[Buffer, Buffer], ...]:
-    """Pairs of a buffer that the task reads and one that it writes which have bytes of the arena in common."""
-    buffers = {buffer.name: buffer for buffer in program.buffers if buffer.kind == "activation"}
-    read, made = ([buffers[n] for n in names if n in buffers] for names in (task.buffers_in, task.buffers_out))
-    return tuple((one, two) for one in read for two in made if one.name != two.name and _meet(one, two))
-
-
-def _meet(one: Buffer, two: Buffer) -> bool:
-    start, end = max(one.offset_bytes, two.offset_bytes), min(b.offset_bytes + b.size_bytes for b in (one, two))
-    return one.memory == two.memory and start < end
+def overwritten(program: Program, task: Task) -> tuple[Buffer, ...]:
+    """The buffers that the task reads and that have bytes of the arena in common with one that it writes."""
+    kept = [b for b in program.buffers if b.kind == "activation" and b.memory == program.soc.home]
+    own = {b.name: range(b.offset_bytes, b.offset_bytes + b.size_bytes) for b in kept}
+    made = [own[name] for name in task.buffers_out if name in own and name not in task.buffers_in]
+    read = (b for b in kept if b.name in task.buffers_in)
+    return tuple(b for b in read if any(own[b.name].start < r.stop and r.start < own[b.name].stop for r in made))
 
 
 def unrestricted(program: Program, lowered: Sequence[Lowered | None]) -> tuple[Lowered | None, ...]:
-    """The code of the program's tasks; a kernel that overwrites an input in one of its calls has no ``restrict`` at
-    these parameters."""
-    shared: dict[str, set[int]] = {}
-    for task, low in zip(program.tasks, lowered, strict=True):
-        if low is None or low.inline is None:
-            continue
-        tensors = {f"in{i}": tensor.name for i, tensor in enumerate(low.inputs)}
-        tensors |= {f"out{i}": tensor.name for i, tensor in enumerate(low.outputs)}
-        names = {name for pair in overwritten(program, task) for buffer in pair for name in buffer.tensors}
-        places = {i for i, argument in enumerate(low.arguments) if tensors.get(argument) in names}
-        shared.setdefault(low.kernel, set()).update(places)
-    return tuple(
-        replace(low, definition=_without(low.definition, low.kernel, shared[low.kernel]))
-        if low is not None and low.definition and shared.get(low.kernel)
-        else low
-        for low in lowered
-    )
+    """The code of the program's tasks; kernels that overwrite an input in one of their calls do not state
+    ``restrict``."""
+    calls = [(task, low) for task, low in zip(program.tasks, lowered, strict=True) if low is not None and low.kernel]
+    shared = {low.kernel for task, low in calls if overwritten(program, task)}
+    return tuple(low if low is None or low.kernel not in shared else _without(low) for low in lowered)
 
 
-def _without(definition: str, kernel: str, places: set[int]) -> str:
-    """The function without ``restrict`` at these parameters."""
-    head, parameters, body = definition.partition(f"static void {kernel}(")
-    declared, end, body = body.partition(")")
-    texts = [t.replace("*restrict ", "*") if i in places else t for i, t in enumerate(declared.split(","))]
-    return head + parameters + ",".join(texts) + end + body
+def _without(low: Lowered) -> Lowered:
+    head, brace, body = low.definition.partition("\n{")
+    return replace(low, definition=head.replace("*restrict ", "*") + brace + body)
