@@ -1,8 +1,9 @@
 """RAM against instructions: MLPerf Tiny's networks on a board with less and less memory.
 
-``python -m benchmarks.ram_sweep [TARGET]`` compiles each network with ``--memory``, from what it needs at least cycles
-down to the first size that MATCH-M001 refuses, runs every program on the twin and compares it bit for bit. It prints
-the table of docs/deploy-cortexm.md. Instructions are modelled; RAM includes the caller's inputs and outputs.
+``python -m benchmarks.ram_sweep [TARGET] [--update]`` compiles each network with ``--memory``, from what its fastest
+program needs down to the first size that MATCH-M001 refuses, runs every program on the twin and compares it bit for
+bit. It prints the table, and with ``--update`` writes it to docs/deploy-cortexm.md. Instructions are modelled; RAM
+includes the caller's inputs and outputs.
 """
 
 from __future__ import annotations
@@ -61,11 +62,14 @@ def rows(network: str, target: str, plugins: Plugins) -> Iterator[tuple[Cell, ..
 
 def main() -> None:
     """Print the table."""
-    target = sys.argv[1] if len(sys.argv) > 1 else "stm32l4r5"
+    target = next((word for word in sys.argv[1:] if not word.startswith("-")), "stm32l4r5")
     plugins = Plugins.load()
     found = [row for network in NETWORKS for row in rows(network, target, plugins)]
     about = f"*{target}, modelled, `python -m benchmarks.ram_sweep`*"
-    sys.stdout.write(f"{Table('ram_sweep', about, COLUMNS, tuple(found)).markdown()}\n")
+    made = Table("ram_sweep", about, COLUMNS, tuple(found))
+    sys.stdout.write(f"{made.markdown()}\n")
+    if "--update" in sys.argv:
+        made.put(ROOT / "docs" / "deploy-cortexm.md")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from match_core.lower.overlap import overwritten
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -40,6 +42,8 @@ def buffers_json(program: Program) -> list[dict[str, object]]:
 
 def _buffer(program: Program, buffer: Buffer, by_index: Mapping[int, Task], users: Sequence[Task]) -> dict[str, object]:
     placed = buffer.kind in ("activation", "scratch")
+    maker = by_index.get(buffer.first_task)
+    over = overwritten(program, maker) if maker is not None and buffer.name in maker.buffers_out else ()
     start, end = _lifetime(program, buffer, by_index, users)
     return {
         "name": buffer.name,
@@ -52,6 +56,7 @@ def _buffer(program: Program, buffer: Buffer, by_index: Mapping[int, Task], user
         "last_layer": buffer.last_task,
         "start_cycles": start,
         "end_cycles": end,
+        **({"overwrites": [other.name for other in over]} if over else {}),
     }
 
 
