@@ -54,7 +54,7 @@ def rows(network: str, target: str, plugins: Plugins) -> Iterator[tuple[Cell, ..
         use, cycles = _home(program), program.predicted_cycles
         least = least or cycles
         code = [task for task in program.tasks if not task.assignment.candidate.pattern.view]
-        over = sum(bool(overwritten(program, task)) for task in code)
+        over = len(overwritten(program))
         sizes = (use.used_bytes, use.arena_bytes, cycles / 1e6, cycles / least - 1, len(code), over)
         yield (network, f"{limit:,}" if limit else "all", *sizes, "bit exact" if result.bit_exact else "WRONG")
         limit = int(min(use.used_bytes - 16, STEP * (limit or use.used_bytes)))

@@ -7,24 +7,33 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from match_core.contract.program import Buffer, Program, Task
+    from match_core.contract.program import Buffer, Program
     from match_core.lower.lower import Lowered
 
 
-def overwritten(program: Program, task: Task) -> tuple[Buffer, ...]:
-    """The buffers that the task reads and that have bytes of the arena in common with one that it writes."""
-    kept = [b for b in program.buffers if b.kind == "activation" and b.memory == program.soc.home]
-    own = {b.name: range(b.offset_bytes, b.offset_bytes + b.size_bytes) for b in kept}
-    made = [own[name] for name in task.buffers_out if name in own and name not in task.buffers_in]
-    read = (b for b in kept if b.name in task.buffers_in)
-    return tuple(b for b in read if any(own[b.name].start < r.stop and r.start < own[b.name].stop for r in made))
+def overwritten(program: Program) -> dict[int, tuple[Buffer, ...]]:
+    """By index of the tasks that overwrite inputs: the buffers that they read and that have bytes of the arena in
+    common with one that they write."""
+    kept = {buffer.name: buffer for buffer in program.buffers if buffer.kind == "activation"}
+    found = {}
+    for task in program.tasks:
+        made = [kept[name] for name in task.buffers_out if name in kept and name not in task.buffers_in]
+        read = (kept[name] for name in task.buffers_in if name in kept)
+        found[task.index] = tuple(buffer for buffer in read if any(_meet(buffer, other) for other in made))
+    return {index: buffers for index, buffers in found.items() if buffers}
+
+
+def _meet(one: Buffer, two: Buffer) -> bool:
+    start, end = max(one.offset_bytes, two.offset_bytes), min(b.offset_bytes + b.size_bytes for b in (one, two))
+    return one.memory == two.memory and start < end
 
 
 def unrestricted(program: Program, lowered: Sequence[Lowered | None]) -> tuple[Lowered | None, ...]:
     """The code of the program's tasks; kernels that overwrite an input in one of their calls do not state
     ``restrict``."""
-    calls = [(task, low) for task, low in zip(program.tasks, lowered, strict=True) if low is not None and low.kernel]
-    shared = {low.kernel for task, low in calls if overwritten(program, task)}
+    over = overwritten(program)
+    tasks = zip(program.tasks, lowered, strict=True)
+    shared = {low.kernel for task, low in tasks if low is not None and low.kernel and task.index in over}
     return tuple(low if low is None or low.kernel not in shared else _without(low) for low in lowered)
 
 

@@ -37,13 +37,17 @@ def buffers_json(program: Program) -> list[dict[str, object]]:
         for name in (*task.buffers_in, *task.buffers_out):
             users.setdefault(name, []).append(task)
     by_index = {task.index: task for task in program.tasks}
-    return [_buffer(program, buffer, by_index, users.get(buffer.name, [])) for buffer in program.buffers]
+    shared = overwritten(program).items()
+    over = {name: [one.name for one in read] for index, read in shared for name in by_index[index].buffers_out}
+    return [
+        _buffer(program, buffer, by_index, users.get(buffer.name, []))
+        | ({"overwrites": over[buffer.name]} if buffer.name in over else {})
+        for buffer in program.buffers
+    ]
 
 
 def _buffer(program: Program, buffer: Buffer, by_index: Mapping[int, Task], users: Sequence[Task]) -> dict[str, object]:
     placed = buffer.kind in ("activation", "scratch")
-    maker = by_index.get(buffer.first_task)
-    over = overwritten(program, maker) if maker is not None and buffer.name in maker.buffers_out else ()
     start, end = _lifetime(program, buffer, by_index, users)
     return {
         "name": buffer.name,
@@ -56,7 +60,6 @@ def _buffer(program: Program, buffer: Buffer, by_index: Mapping[int, Task], user
         "last_layer": buffer.last_task,
         "start_cycles": start,
         "end_cycles": end,
-        **({"overwrites": [other.name for other in over]} if over else {}),
     }
 
 

@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from match_core.validate.contents import content_faults
+from match_core.validate.touched import tensor_size
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -39,7 +40,7 @@ def program_faults(graph: gs.Graph, program: Program, overlaps: Sequence[Overlap
         faults += _buffer_faults(graph, program)
         faults += _life_faults(graph, program)
         faults += place_faults(program)
-        faults += content_faults(graph, program, {name: _bytes(t) for name, t in _variables(graph).items()})
+        faults += content_faults(graph, program, {name: tensor_size(t) for name, t in _variables(graph).items()})
     faults += _overlap_faults(graph, program, overlaps)
     faults += memory_faults(program)
     faults += streaming_faults(program)
@@ -103,19 +104,6 @@ def _homes(program: Program) -> dict[str, Buffer]:
     return {tensor: buffer for buffer in program.buffers for tensor in buffer.tensors}
 
 
-def _bytes(tensor: gs.Tensor) -> int:
-    import numpy as np
-
-    elements = int(np.prod([int(size) for size in tensor.shape], dtype=np.int64))
-    if isinstance(tensor.dtype, int):  # a type that numpy does not have
-        import onnx
-
-        if "INT4" in onnx.TensorProto.DataType.Name(tensor.dtype):
-            return -(-elements // 2)
-        return elements * int(onnx.helper.tensor_dtype_to_np_dtype(tensor.dtype).itemsize)
-    return elements * int(np.dtype(tensor.dtype).itemsize)
-
-
 def _variables(graph: gs.Graph) -> dict[str, gs.Tensor]:
     variables = {t.name: t for node in graph.nodes for t in (*node.inputs, *node.outputs) if _is_read(t)}
     return {**variables, **{tensor.name: tensor for tensor in graph.inputs}}
@@ -143,8 +131,8 @@ def _buffer_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
         pattern = task.assignment.candidate.pattern
         view = pattern.view and not pattern.swapped
         for name in makes:
-            if homes[name].size_bytes < _bytes(variables[name]):
-                yield f"{name!r} has {_bytes(variables[name])} bytes, its buffer {homes[name].size_bytes}"
+            if homes[name].size_bytes < tensor_size(variables[name]):
+                yield f"{name!r} has {tensor_size(variables[name])} bytes, its buffer {homes[name].size_bytes}"
             if homes[name].size_bytes < (stored := _formed_bytes(task, name)):
                 yield f"{name!r} has {stored} bytes in its form, its buffer {homes[name].size_bytes}"
             shares = [other for other in reads if homes[other] is homes[name]]
