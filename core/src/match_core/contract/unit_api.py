@@ -141,7 +141,8 @@ class RegionCode:
     const void *const *in, void *const *out, void *scratch)`` computes it, 0 on success, with tensors in the region's
     order; ``void unload(void *handle)`` frees what load allocated. See ``match_region.h``. ``constants``: arrays for
     the program's table of constants, in the order in which the code numbers them; ``scratch_bytes`` of home memory that
-    run receives.
+    run receives. ``start``: as run, but returns while the unit computes (``QueueApi.done``); ``in`` and ``out`` are
+    arrays that only exist during the call.
     """
 
     format: Literal["json", "c", "binary"]
@@ -151,6 +152,7 @@ class RegionCode:
     unload: str
     constants: tuple[NDArray[np.generic], ...] = ()
     scratch_bytes: int = 0
+    start: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,8 @@ class PlatformApi:
 
 @dataclass(frozen=True, slots=True)
 class QueueApi:
-    """How a unit runs a dispatch loop of its own, concurrently with the host (docs/programs.md).
+    """How a unit runs a dispatch loop of its own, concurrently with the host, or regions that the host starts
+    (docs/programs.md).
 
     ``launch``: ``int launch(void (*loop)(void *), void *argument)`` starts the loop on the unit and returns at once: 0
     on success, another number while the unit runs another loop. The loop sees everything that the host wrote before.
@@ -182,13 +185,18 @@ class QueueApi:
     ``posted``; ``wait``: ``int wait(const match_queue_t *queue, uint32_t count)``, called by the unit, returns 0 when
     ``posted`` has reached ``count``, another number if the session was cancelled; ``notify``: ``void notify(void)``,
     called by the unit after each change of ``done``. ``signal``, ``notify`` and ``join`` may be empty.
+
+    A unit without a loop has only ``done``: ``int done(void)``, called by the host, returns 0 while the region that was
+    started last is computed, 1 when it has ended, and another number if it failed. The host may do a part of the work
+    in it, such as to start the next layer.
     """
 
-    launch: str
-    wait: str
+    launch: str = ""
+    wait: str = ""
     join: str = ""
     signal: str = ""
     notify: str = ""
+    done: str = ""
 
 
 @dataclass(frozen=True, slots=True)

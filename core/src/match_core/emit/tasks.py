@@ -72,7 +72,7 @@ class TaskWriter:
             note=comment(f"{task.index}: {title}", detail, indent=4),
             function=lowered.function,
             section=code_section(self.request.model.name, candidate.unit),
-            definition=self._definition(lowered, layer, heading),
+            definition=self._definition(candidate.unit, lowered, layer, heading),
             private_memories=private,
             kernel=lowered.kernel,
             arguments=", ".join(map(_parameter if names else _of_task, lowered.arguments)),
@@ -82,9 +82,12 @@ class TaskWriter:
             region=self._regions.get(lowered.function),
         )
 
-    def _definition(self, lowered: Lowered, layer: Layer | None, heading: str) -> str:
+    def _definition(self, unit: str, lowered: Lowered, layer: Layer | None, heading: str) -> str:
         if lowered.region is not None:
-            return _region_function(self.request.model.name, lowered.function, lowered.region.code.run, heading)
+            code, queue = lowered.region.code, self.request.apis[unit].queue
+            begins = bool(self.request.program.queues and queue is not None and queue.done)
+            run = code.start if begins else code.run
+            return _region_function(self.request.model.name, lowered.function, run, heading)
         return LayerWriter(layer).write(heading) if layer is not None else lowered.definition
 
     def _direct(self, unit: str, lowered: Lowered) -> tuple[str, ...]:
@@ -162,7 +165,7 @@ class TaskWriter:
 
 
 def _region_function(name: str, function: str, run: str, heading: str) -> str:
-    """The function of a task that runs a region."""
+    """The function of a task that runs a region, or starts it."""
     call = f"    region->status = {run}(region->handle, region->task.in, region->task.out, region->task.scratch);"
     declared = f"    {name}_region_task_t *const region = argument;"
     return f"{heading}\nvoid {function}(void *argument)\n{{\n{declared}\n{call}\n}}\n"

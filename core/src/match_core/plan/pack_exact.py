@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from match_core.cp_sat import solve
+from match_core.cp_sat import load_cp_model, solve
 from match_core.plan.packing import Packing, live_bytes
 
 #: CP-SAT's own measure of effort, which does not depend on the machine (here some 20 s of one core).
@@ -32,9 +32,7 @@ def pack(
     cumulative resource states again that the heights of blocks that live together add up. Both together find solutions
     that neither finds alone.
     """
-    # Imported here because the import takes a second, which models that fit can save.
-    from ortools.sat.python import cp_model
-
+    cp_model = load_cp_model()
     height = capacity_bytes // alignment_bytes
     model = cp_model.CpModel()
     lives, places, offsets = [], [], []
