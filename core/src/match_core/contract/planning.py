@@ -21,8 +21,7 @@ Sizes = tuple[tuple[str, int], ...]
 @dataclass(frozen=True)
 class Needs:
     """What the code of assignments requires besides activations: ``constants`` in the home memory, ``stored`` constants
-    in the Soc's store, and bytes of ``scratch`` in the home memory by position of the assignment; ``overlaps`` that the
-    kernels allow."""
+    in the Soc's store, bytes of ``scratch`` in the home memory by position, and ``overlaps`` that kernels allow."""
 
     constants: Sizes
     stored: Sizes

@@ -34,9 +34,9 @@ def unrestricted(program: Program, lowered: Sequence[Lowered | None]) -> tuple[L
     over = overwritten(program)
     tasks = zip(program.tasks, lowered, strict=True)
     shared = {low.kernel for task, low in tasks if low is not None and low.kernel and task.index in over}
-    return tuple(low if low is None or low.kernel not in shared else _without(low) for low in lowered)
-
-
-def _without(low: Lowered) -> Lowered:
-    head, brace, body = low.definition.partition("\n{")
-    return replace(low, definition=head.replace("*restrict ", "*") + brace + body)
+    return tuple(
+        low
+        if low is None or low.kernel not in shared
+        else replace(low, definition=low.definition.replace("*restrict ", "*"))
+        for low in lowered
+    )

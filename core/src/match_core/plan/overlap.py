@@ -23,11 +23,11 @@ def over_of(
     home = {name: n for n, storage in enumerate(storages) if storage.owned for name in storage.tensors}
     starts = dict(pair for storage in storages for pair in storage.starts)
     leads = {(o.input, o.output): o.lead_bytes + starts.get(o.output, 0) - starts.get(o.input, 0) for o in overlaps}
-    made = {overlap.output for overlap in overlaps} & home.keys()
+    made = {overlap.output for overlap in overlaps if overlap.output in home}
     found: list[tuple[tuple[int, int, int], ...]] = []
     for flow in flows:
         known: dict[tuple[int, int], list[int | None]] = {}
-        for output in made.intersection(flow.makes) if not flow.view else ():
+        for output in (name for name in flow.makes if name in made and not flow.view):
             for name in (name for name in flow.reads if home.get(name, home[output]) != home[output]):
                 known.setdefault((home[name], home[output]), []).append(leads.get((name, output)))
         ways = []
