@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from match_core.contract.hardware import Soc
     from match_core.contract.mapping import Assignment, Mapping
     from match_core.contract.model import Model
-    from match_core.contract.unit_api import Overlap
+    from match_core.contract.unit_api import Overwrite
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class FitRequest:
     soc: Soc
     mapping: Mapping
     attempt: Callable[[Model, tuple[Assignment, ...]], int | None]
-    overlaps: tuple[Overlap, ...] = ()
+    overlaps: tuple[Overwrite, ...] = ()
 
 
 @dataclass(frozen=True)

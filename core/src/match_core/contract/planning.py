@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from match_core.contract.model import Model
     from match_core.contract.program import Program
     from match_core.contract.scheduling import Scheduling
-    from match_core.contract.unit_api import Overlap
+    from match_core.contract.unit_api import Overwrite
 
 #: (name, bytes) of values in one memory.
 Sizes = tuple[tuple[str, int], ...]
@@ -26,7 +26,7 @@ class Needs:
     constants: Sizes
     stored: Sizes
     scratch: Table[int, int]
-    overlaps: tuple[Overlap, ...] = ()
+    overlaps: tuple[Overwrite, ...] = ()
 
 
 @dataclass(frozen=True)

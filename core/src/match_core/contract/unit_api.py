@@ -80,7 +80,7 @@ class InlineRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Overlap:
+class Overwrite:
     """Tensor ``output`` may overwrite tensor ``input`` if it begins at least ``lead_bytes`` before it (0: also at the
     same address): the kernel reads no byte after it is overwritten, whichever of its overlaps are used."""
 
@@ -107,7 +107,7 @@ class InlineCode:
     headers: tuple[RuntimeFile, ...] = ()
     parameters: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    overlaps: tuple[Overlap, ...] = ()
+    overlaps: tuple[Overwrite, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from match_core.contract.mapping import Assignment
     from match_core.contract.mapping import Mapping as UnitMapping
     from match_core.contract.model import Model
-    from match_core.contract.unit_api import Overlap
+    from match_core.contract.unit_api import Overwrite
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def draft_of(
     constant_bytes: int,
     scratch_bytes: Mapping[int, int],
     overflow: Container[str] = (),
-    overlaps: Sequence[Overlap] = (),
+    overlaps: Sequence[Overwrite] = (),
     *,
     thorough: bool = True,
 ) -> Draft:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from match_core.plan.packing import aligned, shared_bytes
 
 if TYPE_CHECKING:
-    from match_core.contract.unit_api import Overlap
+    from match_core.contract.unit_api import Overwrite
     from match_core.map.dataflow import Flow, Storage
 
 #: For each task: (storage that it reads, storage that it writes first, lead in bytes).
@@ -16,7 +16,7 @@ Over = tuple[tuple[tuple[int, int, int], ...], ...]
 
 
 def over_of(
-    flows: Sequence[Flow], storages: Sequence[Storage], overlaps: Sequence[Overlap], alignment_bytes: int
+    flows: Sequence[Flow], storages: Sequence[Storage], overlaps: Sequence[Overwrite], alignment_bytes: int
 ) -> Over:
     """What tasks may overwrite if no later task reads it. Every tensor of a storage that the task reads must be among
     the overlaps; leads are those of storages, rounded up to the alignment."""

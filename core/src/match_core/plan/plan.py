@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from match_core.contract.hardware import Memory, Soc
     from match_core.contract.mapping import Mapping as UnitMapping
     from match_core.contract.model import Model
-    from match_core.contract.unit_api import Overlap
+    from match_core.contract.unit_api import Overwrite
 
 Kind = Literal["activation", "input", "output"]
 
@@ -31,7 +31,7 @@ def plan(
     stored: Sequence[tuple[str, int]] = (),
     overflow: Container[str] = (),
     draft: Draft | None = None,
-    overlaps: Sequence[Overlap] = (),
+    overlaps: Sequence[Overwrite] = (),
 ) -> Program:
     """Plan a program that runs task after task.
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from match_core.contract.candidate import Candidate
     from match_core.contract.program import Buffer, Program, Task
-    from match_core.contract.unit_api import Overlap
+    from match_core.contract.unit_api import Overwrite
     from match_core.contract.workload import Operand
 
 
@@ -22,14 +22,14 @@ class InvalidProgramError(RuntimeError):
     """A program breaks its contract; the planner's fault, not the user's."""
 
 
-def validate_program(graph: gs.Graph, program: Program, overlaps: Sequence[Overlap] = ()) -> None:
+def validate_program(graph: gs.Graph, program: Program, overlaps: Sequence[Overwrite] = ()) -> None:
     """InvalidProgramError with all faults, if there are any."""
     faults = program_faults(graph, program, overlaps)
     if faults:
         raise InvalidProgramError("; ".join(faults))
 
 
-def program_faults(graph: gs.Graph, program: Program, overlaps: Sequence[Overlap] = ()) -> tuple[str, ...]:
+def program_faults(graph: gs.Graph, program: Program, overlaps: Sequence[Overwrite] = ()) -> tuple[str, ...]:
     """All faults of a program; empty if it is correct: values are computed before they are read, in buffers that are
     large enough and live long enough; buffers that live at the same time do not overlap, except as the kernel of the
     only task at which both live allows (``overlaps``); everything is inside its
@@ -183,7 +183,7 @@ def _owned(program: Program) -> list[Buffer]:
     return [buffer for buffer in program.buffers if buffer.kind in ("activation", "scratch")]
 
 
-def _overlap_faults(graph: gs.Graph, program: Program, overlaps: Sequence[Overlap]) -> Iterator[str]:
+def _overlap_faults(graph: gs.Graph, program: Program, overlaps: Sequence[Overwrite]) -> Iterator[str]:
     leads = {(overlap.input, overlap.output): overlap.lead_bytes for overlap in overlaps}
     owned = _owned(program)
     for position, one in enumerate(owned):
