@@ -43,7 +43,7 @@ def plan(
     fixed = sum(size for _, size in constants)
     draft = draft or draft_of(model, mapping, soc.memory(soc.home), fixed, scratch_bytes or {}, overflow, overlaps)
     if draft.need_bytes(fixed) > draft.home.size_bytes:
-        raise Shortage(draft, tuple(constants), soc.store).error(model)
+        raise Shortage(draft, tuple(constants), None if soc.mapped else soc.store).error(model)
     streamed = sum(size for _, size in stored)
     if soc.store is not None and streamed > soc.memory(soc.store).size_bytes:
         raise store_shortage(model, soc.memory(soc.store), stored)
