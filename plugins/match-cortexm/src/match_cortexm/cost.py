@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from match_core.contract.workload import Workload
     from numpy.typing import NDArray
 
-#: What products and moves cost whose form has no figures, relative to the figures of all kernels: an estimate, above
-#: what any counted one takes, so that kernels with figures are preferred.
+#: What integer products and moves cost whose pattern has no figures of the form, relative to those of other patterns: an
+#: estimate, above what any counted one takes, so that the core's own kernels, which have figures, are preferred.
 _UNKNOWN = 4.0
 
 
@@ -34,12 +34,10 @@ class FittedCost(HostCostModel):
         shape = np.shape(tile[workload.dims[0].name])
         if workload.kind == "host_view":
             return np.zeros(shape, dtype=np.int64)
-        values = next((self.figures[key] for key in figures_keys(workload) if key in self.figures), None)
-        counts = counts_of(workload)
-        if values is None:
-            values = self.figures[GENERAL]
-            if workload.macs or workload.kind in MOVES:
-                values = {name: _UNKNOWN * value for name, value in values.items()}
+        key = next((key for key in figures_keys(workload) if key in self.figures), GENERAL)
+        counts, values = counts_of(workload), self.figures[key]
+        if (counts.get("tile_macs") or workload.kind in MOVES) and not key.startswith(workload.kind):
+            values = {name: _UNKNOWN * value for name, value in values.items()}
         whole = values.get("call", 0.0) + sum(value * counts.get(name, 0) for name, value in values.items())
         return np.full(shape, int(np.ceil(whole)), dtype=np.int64)
 
