@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from match_core.contract.workload import Workload
     from numpy.typing import NDArray
 
-#: What integer products and moves cost whose pattern has no figures of the form, relative to those of other patterns: an
+#: What integer products and moves cost whose pattern has no figures, relative to those of other patterns: an
 #: estimate, above what any counted one takes, so that the core's own kernels, which have figures, are preferred.
 _UNKNOWN = 4.0
 
