@@ -45,7 +45,7 @@ TESTS_dnnl := plugins/match-dnnl/tests
 TESTS_docs := tests/docs
 TIERS := $(addprefix test-,core map concurrent host quant schedule regions tflite report verify python calibrate export explore kit qemu cortexm cmsisnn gap9 carfield ita diana dnnl docs)
 
-.PHONY: demo test test-quick $(TIERS) test-slow test-manifests test-boards test-mutants test-modes test-transformers conformance fuzz lint \
+.PHONY: demo test test-quick $(TIERS) test-slow test-pip test-manifests test-boards test-mutants test-modes test-transformers conformance fuzz lint \
   bench bench-grid bench-l1 bench-prediction bench-exhaustive bench-zigzag bench-side-by-side bench-transformers bench-host-models \
   bench-studies bench-diana bench-host bench-riscv bench-dnnl bench-breadth paper docs wheels clean
 
@@ -80,6 +80,10 @@ $(TIERS): test-%: $(STAMP)
 
 test-slow: $(STAMP)
 	MATCH_TEST_EXAMPLES=full $(BIN)/python -m pytest -n 2 -m slow
+
+# Wheels, in fresh environments without a network: each package, and two packages for one board.
+test-pip: $(STAMP)
+	$(BIN)/python -m pytest tests/packaging/test_wheels.py tests/packaging/test_two_packages.py
 
 # All stored digests of programs, those of large networks too.
 test-manifests: $(STAMP)

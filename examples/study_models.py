@@ -1,5 +1,6 @@
-"""Makes the models of examples/study.toml: networks with the shapes of MLPerf Tiny and random int8 weights from fixed
-seeds. Cycles and memory depend on shapes, not on weights. If the trained networks are on this machine, they are linked.
+"""Makes the models of examples/study.toml and benchmarks/studies: networks with the shapes of MLPerf Tiny and random
+int8 weights from fixed seeds; in the folder half, a residual block and the autoencoder in float16. Cycles and memory
+depend on shapes, not on weights. If the networks that the papers use are on this machine, they are linked instead.
 
     PYTHONPATH=. python examples/study_models.py build/study-models
 """
@@ -7,9 +8,11 @@ seeds. Cycles and memory depend on shapes, not on weights. If the trained networ
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 
-from onnx import helper
+import numpy as np
+from onnx import ModelProto, TensorProto, helper, numpy_helper, save
 
 from tests.end_to_end.models import QdqBuilder
 
@@ -103,16 +106,81 @@ def autoencoder() -> Network:
 MAKERS = {"resnet8": resnet8, "dscnn": dscnn, "mobilenetv1_025": mobilenetv1_025, "autoencoder": autoencoder}
 
 
+class HalfNetwork:
+    """Layers of float16, each with a ReLU; ``shape`` of the current tensor."""
+
+    def __init__(self, seed: int, *shape: int) -> None:
+        self.rng, self.input, self.shape = np.random.default_rng(seed), list(shape), list(shape)
+        self.nodes, self.constants, self.current = [], [], "x"
+
+    def layer(self, kind: str, *weights: int, **attributes: list[int]) -> HalfNetwork:
+        """A Conv with weights (outputs, inputs, height, width), or a Gemm with weights (inputs, outputs)."""
+        spread = (1 / np.prod(weights[1:] if kind == "Conv" else weights[:1])) ** 0.5
+        name = f"{kind.lower()}{len(self.nodes)}"
+        values = (self.rng.standard_normal(weights) * spread).astype(np.float16)
+        self.constants.append(numpy_helper.from_array(values, f"{name}_weight"))
+        self.nodes.append(helper.make_node(kind, [self.current, f"{name}_weight"], [name], name=name, **attributes))
+        self.shape = [1, weights[0], *self.shape[2:]] if kind == "Conv" else [1, weights[1]]
+        return self._relu(name)
+
+    def add(self, other: str) -> HalfNetwork:
+        """The sum with an earlier tensor."""
+        name = f"add{len(self.nodes)}"
+        self.nodes.append(helper.make_node("Add", [self.current, other], [name], name=name))
+        return self._relu(name)
+
+    def model(self) -> ModelProto:
+        """The network."""
+        ends = [
+            [helper.make_tensor_value_info(name, TensorProto.FLOAT16, shape)]
+            for name, shape in (("x", self.input), (self.current, self.shape))
+        ]
+        graph = helper.make_graph(self.nodes, "half", *ends, self.constants)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+    def _relu(self, name: str) -> HalfNetwork:
+        self.nodes.append(helper.make_node("Relu", [name], [f"{name}_relu"], name=f"{name}_relu"))
+        self.current = f"{name}_relu"
+        return self
+
+
+def resnet_block_half() -> ModelProto:
+    """Two 3x3 convolutions of 64 channels and a shortcut."""
+    net = HalfNetwork(5, 1, 64, 16, 16)
+    for _ in range(2):
+        net.layer("Conv", 64, 64, 3, 3, pads=[1, 1, 1, 1])
+    return net.add("x").model()
+
+
+def autoencoder_half() -> ModelProto:
+    """The dense layers of anomaly detection."""
+    net, sizes = HalfNetwork(6, 1, 640), (640, 128, 128, 128, 128, 8, 128, 128, 128, 128, 640)
+    for inputs, outputs in pairwise(sizes):
+        net.layer("Gemm", inputs, outputs)
+    return net.model()
+
+
+HALF = {"resnet_block": resnet_block_half, "autoencoder": autoencoder_half}
+
+
 def main(folder: Path, *, shared: bool = True) -> None:
-    """Write or link the four models."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write or link the models."""
+    half = folder / "half"
+    half.mkdir(parents=True, exist_ok=True)
+    for made in (*folder.glob("*.onnx"), *half.glob("*.onnx")):
+        made.unlink()
+    trained = {folder / f"{name}.onnx": SHARED / f"mlperf_{name}_int8_qdq" / "model.onnx" for name in MAKERS}
+    published = sorted(SHARED.glob("matcha_*_f16/model.onnx"))
+    trained |= {half / f"{path.parent.name}.onnx": path for path in published}
+    for made, path in trained.items():
+        if shared and path.is_file():
+            made.symlink_to(path)
     for name, maker in MAKERS.items():
-        trained, made = SHARED / f"mlperf_{name}_int8_qdq" / "model.onnx", folder / f"{name}.onnx"
-        made.unlink(missing_ok=True)
-        if shared and trained.is_file():
-            made.symlink_to(trained)
-        else:
-            maker().save(made)
+        if not (folder / f"{name}.onnx").is_symlink():
+            maker().save(folder / f"{name}.onnx")
+    if not any(half.iterdir()):
+        for name, make in HALF.items():
+            save(make(), half / f"{name}.onnx")
 
 
 if __name__ == "__main__":

@@ -504,4 +504,52 @@ SLOW_TESTS = (
     "tests/end_to_end/test_integer_networks.py::test_made_network[attention, I-BERT]",
     "tests/benchmarks/test_boards.py::test_a_network_on_all_boards[mlperf_autoencoder_int8_qdq]",
     "tests/end_to_end/test_shapes.py::test_shape[depthwise-all]",
+    # What is streamed runs under sanitizers in tests/end_to_end/test_streaming.py; ports of one hart stay on `virt`.
+    "plugins/match-gap9/tests/test_streaming.py::test_streamed_constants_change_no_bit",
+    "tests/end_to_end/test_build_files.py::test_the_vendors_sdk_builds_the_application[streamed]",
+    "tests/qemu/test_virt.py::test_outputs_are_those_of_the_twin[carfield]",
+    "plugins/match-beyond/tests/test_programs.py::test_copies_that_arrive_late_change_no_bit",
+    # Units of GAP9 side by side: test_side_by_side.py, under sanitizers, in all modes.
+    "plugins/match-gap9/tests/test_beside.py::test_every_mode_gives_the_same_bytes[eager-fast]",
+    "plugins/match-gap9/tests/test_beside.py::test_side_by_side_is_faster_and_as_predicted[as-published]",
+    "plugins/match-ita/tests/test_conformance.py::TestConformance::test_conformance[ita-programs-without]",
+    "tests/fuzz/test_corpus.py::test_a_fixed_sample[1]",
+    # Every kernel of Cortex-M runs on the twin or on the emulator, on one of the cores.
+    *(
+        f"plugins/match-cortexm/tests/test_kernels.py::test_on_the_twin[{case}"
+        for case in ("border-", "over_read", "depthwise", "sums", "max_pool", "lookup")
+    ),
+    "plugins/match-cortexm/tests/test_kernels.py::test_on_the_emulator[border-stm32l4r5]",
+    "plugins/match-cortexm/tests/test_kernels.py::test_on_the_emulator[over_read-stm32l4r5]",
+    "plugins/match-cortexm/tests/test_kernels.py::test_on_the_emulator[max_pool-stm32l4r5]",
+    *(
+        f"plugins/match-diana/tests/digital/test_digital_twin.py::test_layers[{case}]"
+        for case in ("pointwise stride", "no shift", "depthwise", "image", "sum", "sum channels")
+    ),
+    # Both layouts stay for one network, one for the others.
+    *(
+        f"tests/host/test_half_networks.py::test_network[matcha_{case}]"
+        for case in ("dscnn_f16-nchw", "resnet_block_f16-nhwc", "resnext_block_f16-nchw", "resnext_block_f16-nhwc")
+    ),
+    *(
+        f"tests/end_to_end/test_layers.py::test_moves_between_quantisers_and_layers[{case}]"
+        for case in ("slice-gap9", "split-gap9", "concat-host", "reshape-gap9", "maximum-gap9", "after_concat-gap9")
+    ),
+    *(
+        f"plugins/match-ita/tests/ita/test_ita_twin.py::test_bits[{case}]"
+        for case in ("block", "relu", "every_second_row", "dino", "matmul")
+    ),
+    *(
+        f"tests/report/test_schema.py::test_reports_follow_the_schema_and_can_be_rendered[{case}]"
+        for case in ("gap9", "ita", "host")
+    ),
+    # One form of each kind of convolution stays.
+    *(
+        f"tests/end_to_end/test_micro.py::test_micro_convolution[micro_conv_{case}]"
+        for case in ("dw_16x16_c16_pc_qdq", "dw_16x16_c16_qdq", "std_16x16_c16_qdq", "std_16x16_c16_relu_u8_int")
+    ),
+    "tests/end_to_end/test_micro.py::test_micro_convolution[micro_conv_std_16x16_c64_int]",
+    "tests/end_to_end/test_host_models.py::test_a_model_is_right_and_needs_no_more_memory_than_it_must[mlperf_dscnn",
+    "tests/end_to_end/test_host_models.py::test_a_model_is_right_and_needs_no_more_memory_than_it_must[micro_conv",
+    "tests/end_to_end/test_integer_networks.py::test_stored_network[Kernels/Integer/Conv/PW_2D_RQ",
 )

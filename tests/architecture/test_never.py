@@ -36,7 +36,6 @@ PUBLIC = (
     "match_core.ir",
     "match_core.patterns",
     "match_core.validate",
-    "match_core.lower.chip",
     "match_core.lower.interfaces",
     "match_core.lower.templates",
 )

@@ -66,7 +66,11 @@ def test_they_are_in_public_modules() -> None:
         "match_kit.counting",
         "match_host.headers.half",
         "match_host.cost",
+        "match_quant.bounds",
+        "match_quant.double",
         "match_quant.expectation",
+        "match_quant.linear",
+        "match_quant.multipliers",
         "match_quant.powers",
         "match_quant.ranges",
     ]

@@ -316,3 +316,24 @@ def test_ranges_are_those_that_quantize_measured(fern: Installed) -> None:
         found = fern.verified(fern.folder / name, "--inputs", "x10.npz", "--accept-loss")
         ratios.append([found["loss"]["outputs"][output]["sqnr_db"] for output in ("y", "e")])
     assert max(ratios[0]) < 10 and min(ratios[1]) > 24, ratios
+
+
+#: An image for fern_q, and rows for the host, which do not wait for each other; then both.
+BRANCHES = """(float[1,3,16,16] x, float[40,60] q) => (float[1,8,16,16] c, float[40,60] m, float[1,8,16,16] y) {
+    c = Conv <kernel_shape=[3,3], pads=[1,1,1,1]> (x, w, b)
+    m = Softmax (q)
+    h = ReduceMax <keepdims=0> (m)
+    y = Mul (c, h) }"""
+
+
+@pytest.mark.parametrize("mode", ["eager", "lazy", "lazy:fern_q", "threads:3"])
+def test_the_host_goes_on_while_fern_q_computes(fern: Installed, tmp_path: Path, mode: str) -> None:
+    model = net(tmp_path, BRANCHES, {"w": (8, 3, 3, 3), "b": (8,)})
+    board = str(ROOT / "examples" / "boards" / "fern_events.toml")
+    found = opened(fern.run("match", "verify", str(model), "-t", board, "--concurrent", "--mode", mode, "--json"))
+    assert found["ok"] and {"fern_q", "host"} == {queue["name"] for queue in found["queues"]}
+    if mode == "eager":
+        nodes = {node["onnx_names"][0]: node for node in found["nodes"]}
+        assert nodes["Conv_0"]["cycles"] == nodes["Conv_0"]["predicted_cycles"]
+        assert abs(found["cycles"]["total"] - found["predicted_cycles"]) < 0.01 * found["predicted_cycles"]
+        assert max(found["bounds"].values()) <= found["predicted_cycles"] < found["sequential_cycles"]

@@ -36,7 +36,7 @@ def test_the_package_is_small() -> None:
     assert 0 < _lines("src/**/*.[ch]") <= 250
 
 
-class _Int8:
+class Int8Network:
     """A QDQ network with zero points of 0. Scales of results use the range of 8 bits."""
 
     def __init__(self, seed: int) -> None:
@@ -49,7 +49,7 @@ class _Int8:
         self.constants.append(numpy_helper.from_array(np.asarray(values), name))
         return name
 
-    def _add(self, op: str, inputs: list[str], name: str, **attributes: Any) -> str:
+    def add(self, op: str, inputs: list[str], name: str, **attributes: Any) -> str:
         self.nodes.append(helper.make_node(op, inputs, [name], name=name, **attributes))
         return name
 
@@ -59,11 +59,11 @@ class _Int8:
         return [self._constant(scale, f"s{count}"), self._constant(zero, f"z{count}")]
 
     def real(self, tensor: str) -> str:
-        return self._add("DequantizeLinear", [tensor, *self._scale(tensor)], f"d{len(self.nodes)}")
+        return self.add("DequantizeLinear", [tensor, *self._scale(tensor)], f"d{len(self.nodes)}")
 
     def stored(self, real: str, name: str, scale: float) -> str:
         self.scales[name] = scale
-        return self._add("QuantizeLinear", [real, *self._scale(name)], name)
+        return self.add("QuantizeLinear", [real, *self._scale(name)], name)
 
     def _weight(self, shape: Sequence[int]) -> str:
         name = f"w{len(self.constants)}"
@@ -73,11 +73,11 @@ class _Int8:
 
     def layer(self, x: str, name: str, shape: Sequence[int], relu: bool = True, **attributes: Any) -> str:
         """A convolution (weights of four axes) or a product (two)."""
-        product = self._add(
+        product = self.add(
             "Conv" if len(shape) == 4 else "MatMul", [self.real(x), self._weight(shape)], f"{name}_p", **attributes
         )
         terms = int(np.prod(shape[1:])) if len(shape) == 4 else shape[0]
-        real = self._add("Relu", [product], f"{name}_r") if relu else product
+        real = self.add("Relu", [product], f"{name}_r") if relu else product
         return self.stored(real, name, self.scales[x] * 0.73 * np.sqrt(terms) * 1.2)
 
     def model(self, inputs: dict[str, Sequence[int]], outputs: dict[str, Sequence[int]]) -> onnx.ModelProto:
@@ -94,17 +94,17 @@ class _Int8:
 def _everything(path: Path) -> Path:
     """What the engine takes: stride 2 with uneven padding and without, pooling in front, channels that fill no group of
     four, a sum with a ReLU, a dense layer."""
-    net = _Int8(7)
+    net = Int8Network(7)
     net.scales["image"] = 0.05
     a = net.layer("image", "a", (6, 5, 3, 3), kernel_shape=[3, 3], pads=[0, 0, 1, 1], strides=[2, 2])
-    pooled = net._add("MaxPool", [net.real(a)], "pool", kernel_shape=[2, 2], strides=[2, 2])
+    pooled = net.add("MaxPool", [net.real(a)], "pool", kernel_shape=[2, 2], strides=[2, 2])
     p = net.stored(pooled, "p", net.scales[a])
     b = net.layer(p, "b", (6, 6, 3, 3), kernel_shape=[3, 3], pads=[1, 1, 1, 1])
     c = net.layer(b, "c", (6, 6, 1, 1), relu=False, kernel_shape=[1, 1])
-    total = net._add("Add", [net.real(b), net.real(c)], "total")
-    s = net.stored(net._add("Relu", [total], "total_r"), "s", net.scales[b] + net.scales[c])
+    total = net.add("Add", [net.real(b), net.real(c)], "total")
+    s = net.stored(net.add("Relu", [total], "total_r"), "s", net.scales[b] + net.scales[c])
     e = net.layer(s, "e", (9, 6, 3, 3), kernel_shape=[3, 3], strides=[2, 2])
-    flat = net.stored(net._add("Flatten", [net.real(e)], "flat"), "f", net.scales[e])
+    flat = net.stored(net.add("Flatten", [net.real(e)], "flat"), "f", net.scales[e])
     y = net.layer(flat, "y", (9, 10), relu=False)
     onnx.save(net.model({"image": (1, 5, 16, 16)}, {y: (1, 10)}), path)
     return path
@@ -149,9 +149,9 @@ def test_a_layer_without_room_says_so(moss: Site, tmp_path: Path) -> None:
     assert fallback["onnx_names"][0] == "gemm3"
 
 
-def _two_branches(path: Path) -> Path:
+def two_branches(path: Path) -> Path:
     """Convolutions of an image, and products of rows."""
-    net = _Int8(3)
+    net = Int8Network(3)
     net.scales.update(image=0.05, rows=0.05)
     image, rows = "image", "rows"
     for number, channels in enumerate((16, 32, 32)):
@@ -165,7 +165,7 @@ def _two_branches(path: Path) -> Path:
 
 def test_tiles_and_regions_of_two_packages_run_at_the_same_time(moss: Site, tmp_path: Path) -> None:
     """ITA's cluster computes tiles while the engine computes a region, in one program."""
-    model = _two_branches(tmp_path / "two.onnx")
+    model = two_branches(tmp_path / "two.onnx")
     found = opened(moss.run("verify", model, "-t", BOARD, "--concurrent", "--json").stdout)
     assert found["ok"] and found["bit_exact"]
     assert {"ita", "moss_conv"} <= {node["unit"] for node in found["nodes"]}

@@ -43,7 +43,7 @@ class Scaffolded:
         readme = self.project / "README.md"
         lines = ["Metadata-Version: 2.4", f"Name: {PACKAGE}", "Version: 0.1.0"]
         lines += [f"License-Expression: {found}" for found in re.findall(r'^license = "(.*)"', text, re.MULTILINE)]
-        listed = re.search(r"^dependencies = \[(.*)\]", text, re.MULTILINE)
+        listed = re.search(r"^dependencies = \[(.*?)\]", text, re.MULTILINE | re.DOTALL)
         lines += [f"Requires-Dist: {found}" for found in re.findall(r'"([^"]+)"', listed[1] if listed else "")]
         long_text = readme.read_text(encoding="utf-8") if readme.is_file() and "readme =" in text else ""
         (info / "METADATA").write_text("\n".join([*lines, "", long_text]), encoding="utf-8")

@@ -6,11 +6,8 @@ import email
 import os
 import shutil
 import subprocess
-import sys
-import venv
 import zipfile
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -18,24 +15,8 @@ import pytest
 from tests.conftest import ROOT
 from tests.end_to_end.models import QdqBuilder
 from tests.envelope import opened
-from tests.packaging.wheelhouse import wheelhouse_command, with_extras
-
-PROJECTS = {"match_core": ROOT / "core"} | {
-    path.parent.name.replace("-", "_"): path.parent for path in sorted((ROOT / "plugins").glob("*/pyproject.toml"))
-}
-#: Those that define a chip.
-CHIPS = [name for name, project in PROJECTS.items() if (project / "tests" / "test_conformance.py").is_file()]
-
-
-@pytest.fixture(scope="session")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Import name -> wheel, built from the tree as it is."""
-    target = tmp_path_factory.mktemp("wheels")
-    for project in PROJECTS.values():
-        command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(target), str(project)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-    return {name: next(target.glob(f"{name}-*.whl")) for name in PROJECTS}
+from tests.packaging.environment import CHIPS, PROJECTS, Environment, new_environment
+from tests.packaging.wheelhouse import with_extras
 
 
 def _names(wheel: Path) -> set[str]:
@@ -99,51 +80,10 @@ def test_entry_points_and_metadata(wheels: dict[str, Path]) -> None:
     assert "<" in core and ">=" in core
 
 
-@dataclass(frozen=True)
-class Environment:
-    """A virtual environment that knows no network: pip looks into the wheelhouse only."""
-
-    folder: Path
-    wheelhouse: Path
-
-    def run(self, program: str, *arguments: str | Path, status: int = 0) -> str:
-        """What a program of the environment prints."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "MATCH_", "PIP_"))}
-        offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheelhouse), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-        nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
-        done = subprocess.run(
-            [str(self.folder / "bin" / program), *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=self.folder,
-            env={**kept, **offline, **nowhere},
-        )
-        assert done.returncode == status, done.stdout + done.stderr
-        return done.stdout
-
-
-@pytest.fixture(scope="session")
-def wheelhouse(wheels: dict[str, Path]) -> Path:
-    """The folder that ``make wheels`` makes: the packages, and everything that they need from elsewhere."""
-    folder = next(iter(wheels.values())).parent
-    command = wheelhouse_command(folder, list(wheels.values()))
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0 and not os.environ.get("CI"):
-        pytest.skip(f"no package index at hand: {done.stderr.strip().splitlines()[-1:]}")
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
-def _environment(folder: Path, wheelhouse: Path) -> Environment:
-    venv.create(folder, with_pip=True)
-    return Environment(folder, wheelhouse)
-
-
 def test_from_one_package_to_all_and_back(wheelhouse: Path, tmp_path: Path) -> None:
     """In a clean environment without a network: one package is all that its target needs; every target compiles where
     all packages are installed; one can be taken away from the others, and all but the host."""
-    environment = _environment(tmp_path / "venv", wheelhouse)
+    environment = new_environment(tmp_path / "venv", wheelhouse)
     install = ("install", "--no-compile")  # what is imported is compiled then
     environment.run("pip", *install, "match-gap9")
     _works_alone(environment)
@@ -167,7 +107,7 @@ def test_from_one_package_to_all_and_back(wheelhouse: Path, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_every_extra_installs_without_a_network(wheelhouse: Path, wheels: dict[str, Path], tmp_path: Path) -> None:
-    environment = _environment(tmp_path / "venv", wheelhouse)
+    environment = new_environment(tmp_path / "venv", wheelhouse)
     wanted = [with_extras(wheel) for wheel in wheels.values()]
     assert any("[pandas]" in text for text in wanted) and any("[testing]" in text for text in wanted)
     assert "pandas" in environment.run("pip", "install", "--dry-run", *wanted)

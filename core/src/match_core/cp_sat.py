@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,12 +27,27 @@ class Answer:
     seconds: float
 
 
+def load_cp_model() -> Any:
+    """The module ``ortools.sat.python.cp_model``. It imports pandas, which takes four times as long as the rest, for a
+    few functions on series; here it does so when one of them is called."""
+    name = "ortools.sat.python.cp_model"
+    if name not in sys.modules and "pandas" not in sys.modules:
+        late = ModuleType("pandas")
+        vars(late).update(Index=type("Index", (), {}), Series=type("Series", (), {}))  # annotations name these two
+        sys.modules["pandas"] = late
+        try:
+            import_module(name)
+        finally:
+            del sys.modules["pandas"], late.Index, late.Series
+        vars(late).update(__getattr__=lambda attribute: getattr(import_module("pandas"), attribute))
+    return import_module(name)
+
+
 def solve(model: cp_model.CpModel, seconds: float, watch: Watch | None = None, **parameters: Any) -> Answer:
     """Solve within a deterministic limit. Interleaved searches in one thread (``interleave_search``) find more, but are
     not reproducible, so they are not used. ``watch`` receives every better answer; ``parameters``: further ones of
     CP-SAT."""
-    from ortools.sat.python import cp_model
-
+    cp_model = load_cp_model()
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 1
@@ -58,9 +76,9 @@ def _search(
 
 
 def _reporter(watch: Watch) -> cp_model.CpSolverSolutionCallback:
-    from ortools.sat.python import cp_model
+    cp_model = load_cp_model()
 
-    class Reporter(cp_model.CpSolverSolutionCallback):  # type: ignore[misc]  # it has no type annotations
+    class Reporter(cp_model.CpSolverSolutionCallback):  # type: ignore[misc,name-defined]  # it has no types
         def on_solution_callback(self) -> None:
             """Called by CP-SAT."""
             best, bound = self.objective_value, self.best_objective_bound

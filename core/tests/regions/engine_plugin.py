@@ -19,6 +19,7 @@ from match_core.contract.hardware import Signalling
 from match_core.contract.region import Region
 
 FORMAT = "@FORMAT@"
+STARTED = @STARTED@
 OPS = {"Add": 1, "Sub": 2, "Mul": 3, "Relu": 4, "Neg": 5}
 HEADER = """@HEADER@"""
 SOURCE = r"""@SOURCE@"""
@@ -116,7 +117,7 @@ def compiled(request):
         names = tuple(f"{request.name}_{word}" for word in ("load", "run", "unload"))
         content = c_text(request.name, numbers).encode()
     constants = tuple(np.ascontiguousarray(t.values) for t in request.region.constants)
-    return RegionCode(FORMAT, content, *names, constants, 4 * scratch)
+    return RegionCode(FORMAT, content, *names, constants, 4 * scratch, "engine_begin" if STARTED else "")
 
 
 class Cost:
@@ -168,7 +169,8 @@ def match_emit_api(soc, unit):
         headers=("engine.h",),
         runtime=(RuntimeFile("engine.h", HEADER), RuntimeFile("engine.c", SOURCE)),
         twin=TwinApi(sources=(RuntimeFile("engine_twin.c", TWIN),), clocks=("host", "engine")),
-        queue=QueueApi("engine_launch", "match_spin", "engine_join") if beside else None,
+        queue=(QueueApi(done="engine_done") if STARTED else QueueApi("engine_launch", "match_spin", "engine_join"))
+        if beside else None,
         libraries=(@LIBRARIES@),
         folders=(@FOLDERS@),
     )
@@ -188,6 +190,8 @@ int engine_open(const match_region_t *region, const int32_t *steps, uint32_t num
 int engine_load_json(const match_region_t *region, void **handle);
 int engine_load_binary(const match_region_t *region, void **handle);
 int engine_run(void *handle, const void *const *in, void *const *out, void *scratch);
+int engine_begin(void *handle, const void *const *in, void *const *out, void *scratch);
+int engine_done(void);
 void engine_unload(void *handle);
 /* For tests: how often each was called, and which call fails (counted from 1). */
 extern uint32_t engine_loads, engine_unloads, engine_runs, engine_failing_load, engine_failing_run;
@@ -302,6 +306,7 @@ TWIN = r"""
 #include "engine.h"
 #include "match_twin.h"
 #include "match_twin_context.h"
+#include <string.h>
 
 static uint32_t context;
 
@@ -318,13 +323,67 @@ int engine_launch(void (*loop)(void *), void *argument)
     return 0;
 }
 int engine_join(void) { return match_twin_join_bounded(context); }
+
+static struct {
+    void *handle, *out[8], *scratch;
+    const void *in[8];
+    int status;
+    uint32_t busy;
+} job;
+
+static void work(void *argument)
+{
+    (void)argument;
+    const match_region_t *const region = *(const match_region_t *const *)job.handle;
+    uint32_t elements = 0u;
+    for (uint32_t n = 0u; n < region->outputs_count; n++) {
+        uint32_t count = 1u;
+        for (uint32_t axis = 0u; axis < region->outputs[n].rank; axis++) {
+            count *= region->outputs[n].dims[axis];
+        }
+        elements += count;
+    }
+    match_twin_spend(1u, 10u + (elements + 7u) / 8u); /* as the cost model says */
+    job.status = engine_run(job.handle, job.in, job.out, job.scratch);
+}
+int engine_begin(void *handle, const void *const *in, void *const *out, void *scratch)
+{
+    if (job.busy != 0u) {
+        return 1;
+    }
+    const match_region_t *const region = *(const match_region_t *const *)handle;
+    job.handle = handle;
+    job.scratch = scratch;
+    memcpy(job.in, in, region->inputs_count * sizeof *in);
+    memcpy(job.out, out, region->outputs_count * sizeof *out);
+    job.busy = 1u;
+    context = match_twin_start_region("engine", 1u, work, NULL);
+    return 0;
+}
+int engine_done(void)
+{
+    if (!match_twin_ended(context)) {
+        return 0;
+    }
+    match_twin_join(context);
+    job.busy = 0u;
+    return (job.status == 0) ? 1 : -1;
+}
 int match_port_wait(void) { return match_twin_relax_bounded(); }
 """
 
 
-def plugin(form: str, call: bool = False, libraries: tuple[str, ...] = (), folders: tuple[str, ...] = ()) -> str:
-    """The package whose code is of a format; ``call``: tasks are handed to the unit through its platform."""
+def plugin(
+    form: str,
+    call: bool = False,
+    libraries: tuple[str, ...] = (),
+    folders: tuple[str, ...] = (),
+    started: bool = False,
+) -> str:
+    """The package whose code is of a format; ``call``: tasks are handed to the unit through its platform; ``started``:
+    in concurrent programs the host starts regions and asks for their end."""
     words = {"FORMAT": form, "HEADER": HEADER, "SOURCE": SOURCE, "TWIN": TWIN, "CALL": str(call)}
+    words["STARTED"] = str(started)
     text = PLUGIN.replace("@LIBRARIES@", "".join(f"{name!r}, " for name in libraries))
     text = text.replace("@FOLDERS@", "".join(f"{name!r}, " for name in folders))
     for mark, word in words.items():

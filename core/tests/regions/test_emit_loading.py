@@ -62,3 +62,7 @@ def test_tasks_that_the_platform_hands_to_the_unit(site: Site, tmp_path: Path) -
 @pytest.mark.parametrize("form", FORMATS)
 def test_units_side_by_side(site: Site, tmp_path: Path, form: str) -> None:
     _run(tmp_path, form, site, "concurrent")
+
+
+def test_regions_that_the_host_starts(site: Site, tmp_path: Path) -> None:
+    _run(tmp_path, "json", site, "concurrent", started=True)

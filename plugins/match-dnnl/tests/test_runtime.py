@@ -11,7 +11,7 @@ import match_core
 import match_dnnl
 import pytest
 from dnnl_networks import need_library
-from match_core.lower.chip import runtime_files
+from match_host.chip import runtime_files
 
 CODE = """{"format":"match.region","version":1,
 "tensors":[

@@ -21,6 +21,7 @@ from match_explore.document import read_study
 from match_explore.engine import drive
 from match_explore.engine.choice import ClusterChoice
 from match_explore.explored import Explored, Progress
+from match_explore.points import Point
 from match_explore.results.files import csv_text
 from match_explore.run import explore_study
 
@@ -170,9 +171,23 @@ def test_a_poisoned_model_costs_its_own_row_only(make_study: MakeStudy, tmp_path
 
 
 @pytest.mark.usefixtures("cache")
-def test_a_process_that_dies_is_replaced(make_study: MakeStudy) -> None:
+def test_a_process_that_dies_is_replaced(make_study: MakeStudy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in the middle of a task that holds several points."""
+    monkeypatch.setattr(drive, "TASK_SECONDS", 1000.0)
+    monkeypatch.setattr(drive, "_PART_LEFT", 1)
+    sent: list[int] = []
+    send = drive.Driver._send
+
+    def sends(driver: drive.Driver, points: tuple[Point, ...], attempt: int, avoid: frozenset[str]) -> None:
+        sent.append(len(points))
+        send(driver, points, attempt, avoid)
+
+    monkeypatch.setattr(drive.Driver, "_send", sends)
+
     def kill() -> None:
         while not done.wait(0.05):
+            if max(sent, default=0) < 2:
+                continue
             for child in psutil.Process().children(recursive=True):
                 if "match_explore.engine.runner" in " ".join(child.cmdline()):
                     child.kill()
@@ -182,8 +197,9 @@ def test_a_process_that_dies_is_replaced(make_study: MakeStudy) -> None:
     thread = threading.Thread(target=kill)
     thread.start()
     try:
-        found = explored(make_study("[axes]\nmemory.l1 = ['50%', '100%']"), ClusterChoice(workers=2))
+        found = explored(make_study(TEXT), ClusterChoice(workers=2))
     finally:
         done.set()
         thread.join()
-    assert [row["status"] for row in found.rows] == ["ok", "ok"]
+    assert [row["status"] for row in found.rows] == ["ok"] * 12 and found.computed == 12
+    assert max(sent) > 1 and [incident.kind for incident in found.retried] == ["died"]

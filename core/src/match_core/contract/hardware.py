@@ -91,7 +91,9 @@ class RequantSpec:
     counts the bits of M including a sign bit if ``multiplier_signed``; one bit: sums are only shifted.
     ``activation_type`` is the element type of activations that the unit reads and writes. With ``takes_both_types`` it
     is only a preference: the kernels also accept the other 8-bit type, which is used if another unit of the Soc
-    supports only that one.
+    supports only that one. ``rounding`` "double": M has 31 bits, products are rounded to multiples of 2^31, and a
+    shift of up to ``shift_max`` bits rounds again. ``bounds``: pairs of ``lo`` and ``hi`` that the unit saturates to;
+    none: all. A package switches on the passes that bring layers into both (docs/requantisation.md).
     """
 
     multiplier_bits: int
@@ -101,9 +103,10 @@ class RequantSpec:
     shift_max: int = 31
     per_channel_multiplier: bool = True
     per_channel_shift: bool = False
-    rounding: Literal["floor"] = "floor"
+    rounding: Literal["floor", "double"] = "floor"
     activation_type: Literal["uint8", "int8"] = "uint8"
     takes_both_types: bool = False
+    bounds: tuple[tuple[int, int], ...] = ()
 
     @property
     def multiplier_max(self) -> int:

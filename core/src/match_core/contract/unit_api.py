@@ -80,13 +80,24 @@ class InlineRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Overlap:
+    """Tensor ``output`` may overwrite bytes of tensor ``input``, which the kernel does not read later, if it begins at
+    least ``lead_bytes`` before it (0: also at the same address). Combinations of a kernel's overlaps are legal too."""
+
+    input: str
+    output: str
+    lead_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class InlineCode:
     """C of one function ``static void NAME(const T0 *restrict in0, ..., U0 *restrict out0, ..., void *scratch, ...)``.
     The scratch argument exists only if ``scratch_bytes`` > 0; after it comes one argument for each literal of
     ``parameters``, so that kernels that differ only in these numbers share one function. ``definition`` is the whole
     function; ``helpers`` are (name, C text) pairs emitted once per program; ``constants`` replace constant inputs by
     packed arrays (position of the input -> array) if the kernel uses another order; ``headers`` ship with the program
-    and are included by the file of the function, except C files; ``names``: of the inputs, for names of constants."""
+    and are included by the file of the function, except C files; ``names``: of the inputs, for names of constants;
+    ``overlaps`` that the kernel allows: where a program uses one, both parameters are emitted without ``restrict``."""
 
     definition: str
     helpers: tuple[tuple[str, str], ...] = ()
@@ -96,6 +107,7 @@ class InlineCode:
     headers: tuple[RuntimeFile, ...] = ()
     parameters: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    overlaps: tuple[Overlap, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +141,8 @@ class RegionCode:
     const void *const *in, void *const *out, void *scratch)`` computes it, 0 on success, with tensors in the region's
     order; ``void unload(void *handle)`` frees what load allocated. See ``match_region.h``. ``constants``: arrays for
     the program's table of constants, in the order in which the code numbers them; ``scratch_bytes`` of home memory that
-    run receives.
+    run receives. ``start``: as run, but returns while the unit computes (``QueueApi.done``); ``in`` and ``out`` are
+    arrays that only exist during the call.
     """
 
     format: Literal["json", "c", "binary"]
@@ -139,6 +152,7 @@ class RegionCode:
     unload: str
     constants: tuple[NDArray[np.generic], ...] = ()
     scratch_bytes: int = 0
+    start: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +175,8 @@ class PlatformApi:
 
 @dataclass(frozen=True, slots=True)
 class QueueApi:
-    """How a unit runs a dispatch loop of its own, concurrently with the host (docs/programs.md).
+    """How a unit runs a dispatch loop of its own, concurrently with the host, or regions that the host starts
+    (docs/programs.md).
 
     ``launch``: ``int launch(void (*loop)(void *), void *argument)`` starts the loop on the unit and returns at once: 0
     on success, another number while the unit runs another loop. The loop sees everything that the host wrote before.
@@ -170,13 +185,18 @@ class QueueApi:
     ``posted``; ``wait``: ``int wait(const match_queue_t *queue, uint32_t count)``, called by the unit, returns 0 when
     ``posted`` has reached ``count``, another number if the session was cancelled; ``notify``: ``void notify(void)``,
     called by the unit after each change of ``done``. ``signal``, ``notify`` and ``join`` may be empty.
+
+    A unit without a loop has only ``done``: ``int done(void)``, called by the host, returns 0 while the region that was
+    started last is computed, 1 when it has ended, and another number if it failed. The host may do a part of the work
+    in it, such as to start the next layer.
     """
 
-    launch: str
-    wait: str
+    launch: str = ""
+    wait: str = ""
     join: str = ""
     signal: str = ""
     notify: str = ""
+    done: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,8 @@ class Deploying:
         MATCH-M001 with a lower bound if the package proves that there is none."""
         error = sequential.error
         apis = [self.plugins.emit_api(self.soc, unit) for unit in self.units]
-        if error is None or not any(api.swap is not None and api.swap.wait for api in apis):
+        swaps = any(api.swap is not None and api.swap.wait for api in apis)
+        if error is None or not (swaps or all(unit.memory is None for unit in self.units)):
             return None
         made: list[tuple[Model, Deployed]] = []
 
@@ -130,11 +131,14 @@ class Deploying:
             made.append((model, Deployed(found.model, found.deployment, found.refused, found.offered, cycles)))
             return cycles
 
-        fit = self.plugins.fit(FitRequest(self.model, self.soc, sequential.mapping, attempt))
+        lowering = Lowering(self.model, self._scheduler(self.soc, cache), self.titles(self.model))
+        overlaps = lowering.code(sequential.mapping.assignments).needs.overlaps
+        fit = self.plugins.fit(FitRequest(self.model, self.soc, sequential.mapping, attempt, overlaps))
         if fit is None:
             return None
         if fit.model is None:
-            more = f"; in stripes, and with tensors in {self.soc.store}: {fit.reason}" if fit.reason else ""
+            means = f"in stripes, and with tensors in {self.soc.store}" if swaps else "in stripes"
+            more = f"; {means}: {fit.reason}" if fit.reason else ""
             raise InfeasibleError(error.code, error.what, error.where, f"{error.why}{more}", error.help)
         return next(deployed for model, deployed in made if model is fit.model)
 

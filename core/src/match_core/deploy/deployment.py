@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 from match_core.contract.planning import Needs
 from match_core.lower.constants import ConstantPool
 from match_core.lower.lower import Lowered, lower
+from match_core.lower.overlap import unrestricted
 
 if TYPE_CHECKING:
     from match_core.contract.mapping import Assignment
@@ -80,11 +82,12 @@ class Lowering:
         lowered = lower(self.model.name, assignments, self.apis(assignments), pool, self.title, soc)
         scratch = {i: low.scratch_bytes for i, low in enumerate(lowered) if low is not None and low.scratch_bytes}
         sizes = ((), pool.sizes()) if soc.mapped else (pool.sizes(), pool.stored_sizes())
-        return Code(lowered, pool, Needs(*sizes, scratch))
+        overlaps = (low.inline.overlaps for low in lowered if low is not None and low.inline is not None)
+        return Code(lowered, pool, Needs(*sizes, scratch, tuple(chain.from_iterable(overlaps))))
 
     def deployment(self, mapping: UnitMapping, program: Program, code: Code | None = None) -> Deployment:
         """The program with its code in planned order (``code``: in the order of the mapping, if available)."""
         ordered = tuple(task.assignment for task in program.tasks)
         if code is None or any(one is not other for one, other in zip(ordered, mapping.assignments, strict=True)):
             code = self.code(ordered)
-        return Deployment(mapping, program, code.lowered, code.pool, self.apis(ordered))
+        return Deployment(mapping, program, unrestricted(program, code.lowered), code.pool, self.apis(ordered))

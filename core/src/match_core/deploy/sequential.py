@@ -69,8 +69,9 @@ class Deployer:
         if measured.over_bytes > 0:
             raise Shortage(measured.draft, measured.code.needs.constants, soc.store).error(self.model)
         needs = measured.code.needs
-        program = plan(self.model, mapping, soc, needs.constants, needs.scratch, needs.stored, self.overflow, draft)
-        validate_program(self.model.graph, program)
+        given = (needs.constants, needs.scratch, needs.stored, self.overflow, draft, needs.overlaps)
+        program = plan(self.model, mapping, soc, *given)
+        validate_program(self.model.graph, program, needs.overlaps)
         return self.lowering.deployment(mapping, program, measured.code)
 
     def overflowing(self, mapping: UnitMapping) -> frozenset[str]:
@@ -82,8 +83,9 @@ class Deployer:
 
     def _measure(self, mapping: UnitMapping, *, thorough: bool = True) -> _Measured:
         code, soc = self.lowering.code(mapping.assignments), self.scheduler.soc
-        fixed, scratch = code.constant_bytes, code.needs.scratch
-        draft = draft_of(self.model, mapping, soc.memory(soc.home), fixed, scratch, self.overflow, thorough=thorough)
+        home, needs = soc.memory(soc.home), code.needs
+        given = (self.model, mapping, home, code.constant_bytes, needs.scratch, self.overflow, needs.overlaps)
+        draft = draft_of(*given, thorough=thorough)
         return _Measured(code, draft)
 
     def _streamed(self, mapping: UnitMapping, measured: _Measured) -> tuple[UnitMapping, _Measured]:

@@ -45,11 +45,11 @@ class QueueWriter:
         api = self.request.apis[queue.name].queue
         if queue.kind == "unit" and api is None:
             raise ValueError(f"unit {queue.name} has no dispatch loop")
-        api = api if queue.kind == "unit" and api is not None else QueueApi("", "")
+        api = api if queue.kind == "unit" and api is not None else QueueApi()
         return QueueView(
             name=queue.name,
             field=c_identifier(queue.name),
-            kind=queue.kind,
+            kind="started" if api.done else queue.kind,
             needs=tuple(self._needs(task.needs, self._words(task)) for task in tasks),
             rows=tuple(self._row(task) for task in tasks),
             regions=tuple(self.views[task.index].region for task in tasks),
@@ -59,6 +59,7 @@ class QueueWriter:
             join=api.join,
             signal=api.signal,
             notify=api.notify,
+            done=api.done,
         )
 
     def _link(self, queue: Queue) -> QueueView:

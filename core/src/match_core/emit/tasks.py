@@ -13,6 +13,7 @@ from match_core.emit.layer_facts import Layer, LayerRequest
 from match_core.emit.swaps import swap_statements
 from match_core.emit.view import StepView, TaskView
 from match_core.ir.naming import c_identifier, comment_text
+from match_core.lower.overlap import overwritten
 from match_core.lower.sections import code_section
 from match_core.lower.text import comment
 
@@ -70,7 +71,7 @@ class TaskWriter:
             note=comment(f"{task.index}: {title}", detail, indent=4),
             function=lowered.function,
             section=code_section(self.request.model.name, candidate.unit),
-            definition=self._definition(lowered, layer, heading),
+            definition=self._definition(candidate.unit, lowered, layer, heading),
             private_memories=private,
             kernel=lowered.kernel,
             arguments=", ".join(map(_parameter if names else _of_task, lowered.arguments)),
@@ -80,9 +81,12 @@ class TaskWriter:
             region=self._regions.get(lowered.function),
         )
 
-    def _definition(self, lowered: Lowered, layer: Layer | None, heading: str) -> str:
+    def _definition(self, unit: str, lowered: Lowered, layer: Layer | None, heading: str) -> str:
         if lowered.region is not None:
-            return _region_function(self.request.model.name, lowered.function, lowered.region.code.run, heading)
+            code, queue = lowered.region.code, self.request.apis[unit].queue
+            begins = bool(self.request.program.queues and queue is not None and queue.done)
+            run = code.start if begins else code.run
+            return _region_function(self.request.model.name, lowered.function, run, heading)
         return LayerWriter(layer).write(heading) if layer is not None else lowered.definition
 
     def _direct(self, unit: str, lowered: Lowered) -> tuple[str, ...]:
@@ -153,12 +157,15 @@ class TaskWriter:
         if layer is not None:
             parts += [f"two buffers for {names}"] if (names := _names(layer, "double")) else []
             parts += [f"streamed {names}"] if (names := _names(layer, "stage")) else []
+        if shared := overwritten(self.request.program, task):
+            read = dict.fromkeys(comment_text(one.tensors[-1]) for one, _ in shared)
+            parts.append(f"overwrites {', '.join(read)}")
         parts.append(f"{schedule.cost.total_cycles} cycles (modelled)")
         return "; ".join(part for part in parts if part)
 
 
 def _region_function(name: str, function: str, run: str, heading: str) -> str:
-    """The function of a task that runs a region."""
+    """The function of a task that runs a region, or starts it."""
     call = f"    region->status = {run}(region->handle, region->task.in, region->task.out, region->task.scratch);"
     declared = f"    {name}_region_task_t *const region = argument;"
     return f"{heading}\nvoid {function}(void *argument)\n{{\n{declared}\n{call}\n}}\n"

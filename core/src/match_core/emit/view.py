@@ -80,7 +80,8 @@ class SwapView:
 @dataclass(frozen=True, slots=True)
 class QueueView:
     """A queue that has tasks. The names of functions are empty if no call is necessary. ``regions``: for each row the
-    number of the region that it runs; ``calls``: for each row the function that hands it to its unit."""
+    number of the region that it runs; ``calls``: for each row the function that hands it to its unit. ``kind``: as in
+    ``Queue``, or ``started``: the host starts the unit's tasks and asks ``done`` for their end."""
 
     name: str
     field: str
@@ -95,6 +96,7 @@ class QueueView:
     join: str = ""
     signal: str = ""
     notify: str = ""
+    done: str = ""
 
     @property
     def has_regions(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +14,8 @@ CORE_TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "core"
 @lru_cache(maxsize=8)
 def _lookup(folders: tuple[Path, ...]) -> Any:
     """The compiled templates of these folders; compiling them takes longer than rendering a small program."""
+    # Mako loads Pygments if it is installed, to colour errors in web pages: 40 ms.
+    sys.modules.setdefault("mako.ext.pygmentplugin", None)  # type: ignore[arg-type]  # its import then fails
     from mako.lookup import TemplateLookup
 
     return TemplateLookup(

@@ -30,8 +30,9 @@ def by_name(constants: Iterable[Constant]) -> Mapping[str, int]:
 
 def fitted(constants: tuple[Constant, ...], soc: Soc, *units: str) -> tuple[Constant, ...]:
     """The table of a preset with the values that the Soc's figures file gives for constants of these units."""
-    values = {name: value for unit, name, value in soc.figures if unit in units}
-    return tuple(replace(item, value=values[item.name]) if item.name in values else item for item in constants)
+    given = {name: value for unit, name, value in soc.figures if unit in units}
+    values = ((item, given.get(item.name, item.value)) for item in constants)
+    return tuple(item if item.value == value else replace(item, value=value) for item, value in values)
 
 
 def signalling(kind: Literal["event", "poll"], figures: Timing, session_cycles: int) -> Signalling:

@@ -14,13 +14,15 @@ from dataclasses import dataclass
 
 from match_core.contract.mapping import SolverStatus
 from match_core.plan.pack_exact import pack
-from match_core.plan.packing import Block, Packing, live_bytes
+from match_core.plan.packing import Block, Packing, least_span
 
 __all__ = ["Allocation", "Block", "allocate", "tightened"]
 
 #: Rounds of local changes times blocks squared: to use less memory, and to fit at all.
 EFFORT = 5_000_000
 EFFORT_TO_FIT = 20_000_000
+#: Where blocks overwrite others, the bound is rarely reached, so only this part of the rounds is spent on it.
+SHARED_PART = 10
 SEED = 1
 #: CP-SAT's effort to reach the bound if the result fits anyway, in its deterministic seconds (at most 2 s of one core),
 #: and the maximum number of blocks for which it runs.
@@ -47,12 +49,13 @@ def allocate(
     fit. Deterministic.
     """
     packing = Packing(blocks, alignment_bytes)
-    bound = max(live_bytes(blocks, alignment_bytes).values(), default=0)
+    bound = least_span(blocks, alignment_bytes)
     goal = bound if capacity_bytes is None else max(bound, capacity_bytes)
     name, order, offsets = _best_of_orders(packing, bound)
     if packing.span(offsets) > bound:
+        effort = EFFORT // SHARED_PART if any(block.over for block in blocks) else EFFORT
         name, offsets = _changed(
-            packing, order, bound if packing.span(offsets) <= goal else goal, EFFORT, name, offsets
+            packing, order, bound if packing.span(offsets) <= goal else goal, effort, name, offsets
         )
     if thorough and capacity_bytes is not None and bound <= capacity_bytes < packing.span(offsets):
         answer = pack(packing, alignment_bytes, capacity_bytes)
@@ -112,6 +115,8 @@ def _orders(packing: Packing) -> dict[str, tuple[int, ...]]:
         "start": [(block.first, -sizes[i]) for i, block in enumerate(blocks)],
         "end": [(-block.last, -sizes[i]) for i, block in enumerate(blocks)],
     }
+    if any(block.over for block in blocks):  # each result begins before the input that it overwrites
+        keys["size and end"] = [(-sizes[i], -block.last) for i, block in enumerate(blocks)]
     return {name: tuple(sorted(range(len(blocks)), key=lambda i: (*key[i], i))) for name, key in keys.items()}
 
 

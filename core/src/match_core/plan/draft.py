@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from match_core.contract.mapping import SolverStatus
@@ -12,6 +13,7 @@ from match_core.map.dataflow import Flow, Storage, flow_of, storages_of
 from match_core.plan.allocate import Allocation, allocate, tightened
 from match_core.plan.least_memory import least_memory_order
 from match_core.plan.order import Life, lives, low_memory_order
+from match_core.plan.overlap import Over, over_of
 from match_core.plan.packing import Block, aligned, live_bytes
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from match_core.contract.mapping import Assignment
     from match_core.contract.mapping import Mapping as UnitMapping
     from match_core.contract.model import Model
+    from match_core.contract.unit_api import Overlap
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,10 @@ class Draft:
     def live_bytes(self) -> tuple[int, ...]:
         """Bytes of the arena that live while each task runs, by position in the mapping's assignments."""
         alignment = self.home.alignment_bytes
-        live = [0] * len(self.order)
+        live, known = [0] * len(self.order), live_bytes(self.blocks, alignment)
         for place, task in enumerate(self.order):
             alive = (block for block in self.blocks if block.first <= place <= block.last)
-            live[task] = sum(aligned(block.size_bytes, alignment) for block in alive)
+            live[task] = known.get(place, sum(aligned(block.size_bytes, alignment) for block in alive))
         return tuple(live)
 
 
@@ -69,29 +72,42 @@ def draft_of(
     constant_bytes: int,
     scratch_bytes: Mapping[int, int],
     overflow: Container[str] = (),
+    overlaps: Sequence[Overlap] = (),
     *,
     thorough: bool = True,
 ) -> Draft:
     """The order with the smallest arena (the first of equals) out of three: the mapping's, a greedy low-memory order
-    and, if that could be improved, the least-memory order.
+    and, if that could be improved, the least-memory order. Results overwrite inputs only if that makes it smaller.
 
-    ``scratch_bytes`` by position in ``mapping.assignments``; ``overflow``: tensors in the overflow memory; ``thorough``
-    as for ``allocate``: without it, the third order is omitted.
+    ``scratch_bytes`` by position in ``mapping.assignments``; ``overflow``: tensors in the overflow memory; ``overlaps``
+    that kernels allow; ``thorough`` as for ``allocate``: without it, the third order is omitted.
     """
     topology = Topology.of(model.graph)
     flows = tuple(flow_of(topology, assignment) for assignment in mapping.assignments)
     storages = storages_of(model, flows, overflow)
-    orders = dict.fromkeys((tuple(range(len(flows))), low_memory_order(flows, storages, scratch_bytes)))
 
-    def drafted(order: tuple[int, ...]) -> Draft:
-        return _draft(mapping, flows, storages, order, scratch_bytes, home, constant_bytes, thorough)
+    def drafted(over: Over) -> list[Draft]:
+        """The drafts of all orders, without addresses."""
+        drafting = partial(_draft, mapping, flows, storages, scratch_bytes, home, over)
+        greedy = low_memory_order(flows, storages, scratch_bytes, over)
+        drafts = [drafting(order) for order in dict.fromkeys((tuple(range(len(flows))), greedy))]
+        if thorough:
+            limit = min(draft.peak_bytes for draft in drafts)
+            least = least_memory_order(flows, storages, scratch_bytes, home.alignment_bytes, limit, over)
+            drafts += [drafting(least)] if least is not None else []
+        return drafts
 
-    drafts = [drafted(order) for order in orders]
+    def placed(draft: Draft) -> Draft:
+        capacity = home.size_bytes - draft.need_bytes(constant_bytes)
+        return replace(draft, allocation=allocate(draft.blocks, home.alignment_bytes, capacity, thorough=thorough))
+
+    drafts = [placed(draft) for draft in drafted(())]
     if thorough:
-        limit = min(draft.peak_bytes for draft in drafts)
-        least = least_memory_order(flows, storages, scratch_bytes, home.alignment_bytes, limit)
-        drafts += [drafted(least)] if least is not None else []
         drafts.append(_tightened(min(drafts, key=lambda draft: draft.allocation.solver.bound)))
+    over = over_of(flows, storages, overlaps, home.alignment_bytes)
+    if any(over):
+        arena = min(draft.allocation.arena_bytes for draft in drafts)
+        drafts += [placed(draft) for draft in drafted(over) if draft.peak_bytes < arena]
     return min(drafts, key=lambda draft: draft.allocation.arena_bytes)
 
 
@@ -103,20 +119,19 @@ def _draft(
     mapping: UnitMapping,
     flows: Sequence[Flow],
     storages: tuple[Storage, ...],
-    order: tuple[int, ...],
     scratch_bytes: Mapping[int, int],
     home: Memory,
-    constant_bytes: int,
-    thorough: bool,
+    over: Over,
+    order: tuple[int, ...],
 ) -> Draft:
+    """A draft without addresses."""
     ordered = tuple(flows[task] for task in order)
     alive = lives(ordered, storages)
     owned = tuple(n for n, storage in enumerate(storages) if storage.owned)
     scratch = tuple(place for place, task in enumerate(order) if scratch_bytes.get(task, 0) > 0)
-    blocks = tuple(Block(storages[n].size_bytes, alive[n].first, alive[n].last) for n in owned)
+    blocks = blocks_of(storages, alive, owned, tuple(over[task] for task in order) if over else ())
     blocks += tuple(Block(scratch_bytes[order[place]], place, place) for place in scratch)
-    nothing = Allocation((), 0, SolverStatus("none", "optimal", 0, 0))
-    draft = Draft(
+    return Draft(
         home=home,
         order=order,
         assignments=tuple(mapping.assignments[task] for task in order),
@@ -126,7 +141,18 @@ def _draft(
         owned=owned,
         scratch=scratch,
         blocks=blocks,
-        allocation=nothing,
+        allocation=Allocation((), 0, SolverStatus("none", "optimal", 0, 0)),
     )
-    capacity = home.size_bytes - draft.need_bytes(constant_bytes)
-    return replace(draft, allocation=allocate(blocks, home.alignment_bytes, capacity, thorough=thorough))
+
+
+def blocks_of(
+    storages: Sequence[Storage], lives: Sequence[Life], owned: Sequence[int], over: Over
+) -> tuple[Block, ...]:
+    """Blocks of the owned storages. ``over``: what tasks may overwrite, in their order; empty: nothing."""
+    number = {storage: block for block, storage in enumerate(owned)}
+    under: dict[int, list[tuple[int, int]]] = {}
+    for place, ways in enumerate(over):
+        for source, target, lead in ways:
+            if lives[source].first < lives[source].last == place == lives[target].first:
+                under.setdefault(target, []).append((number[source], lead))
+    return tuple(Block(storages[n].size_bytes, lives[n].first, lives[n].last, tuple(under.get(n, ()))) for n in owned)

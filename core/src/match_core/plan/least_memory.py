@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from match_core.map.dataflow import Flow, Storage
 from match_core.plan.order import dependencies
+from match_core.plan.overlap import Over, saved_bytes
 from match_core.plan.packing import aligned
 
 #: Sets of tasks that are visited in total, in equal parts for every size, but no fewer than SETS_MIN of one size.
@@ -53,11 +54,13 @@ def least_memory_order(
     scratch_bytes: Mapping[int, int],
     alignment_bytes: int,
     limit_bytes: int,
+    over: Over = (),
 ) -> tuple[int, ...] | None:
     """A topological order in which fewer than ``limit_bytes`` are alive at any time, the one with the smallest peak
     that was found; None if there is none, or none was found. Sizes are rounded up to the alignment; the caller's
-    buffers and tensors in the overflow memory do not count. ``scratch_bytes`` by task."""
-    tasks = _Tasks(flows, storages, scratch_bytes, alignment_bytes)
+    buffers and tensors in the overflow memory do not count. ``scratch_bytes`` by task; ``over``: what tasks may
+    overwrite."""
+    tasks = _Tasks(flows, storages, scratch_bytes, alignment_bytes, over or [()] * len(flows))
     if tasks.floor_bytes >= limit_bytes:
         return None
     ways = [tasks.start()]
@@ -80,8 +83,14 @@ class _Tasks:
     which no order can avoid."""
 
     def __init__(
-        self, flows: Sequence[Flow], storages: Sequence[Storage], scratch: Mapping[int, int], alignment_bytes: int
+        self,
+        flows: Sequence[Flow],
+        storages: Sequence[Storage],
+        scratch: Mapping[int, int],
+        alignment_bytes: int,
+        over: Sequence[Sequence[tuple[int, int, int]]],
     ) -> None:
+        self._over = over
         home = {name: number for number, storage in enumerate(storages) for name in storage.tensors}
         free = [storage.source or storage.target or storage.overflow for storage in storages]
         self._sizes = [
@@ -104,8 +113,8 @@ class _Tasks:
                 self._readers[maker].append(task)
         self._scratch = [aligned(scratch.get(task, 0), alignment_bytes) for task in range(len(flows))]
         self._own = [
-            sum(self._sizes[number] for number in touched) + extra
-            for touched, extra in zip(self._touches, self._scratch, strict=True)
+            sum(self._sizes[number] for number in touched) + extra - saved_bytes(ways, touched, self._sizes)
+            for touched, extra, ways in zip(self._touches, self._scratch, over, strict=True)
         ]
         self._largest_first = sorted(range(len(flows)), key=lambda task: -self._own[task])
         self._after = _reached(makers, self._readers)
@@ -131,9 +140,10 @@ class _Tasks:
         made = [number for number in self._touches[task] if not self._users[number] & way.done]
         freed = [number for number in self._touches[task] if not self._users[number] & ~done]
         during = way.alive_bytes + sum(self._sizes[number] for number in made)
+        peak = during + self._scratch[task] - saved_bytes(self._over[task], freed, self._sizes)
         return _Way(
             done=done,
-            peak_bytes=max(way.peak_bytes, during + self._scratch[task]),
+            peak_bytes=max(way.peak_bytes, peak),
             ready=self._ready(way, task, done),
             alive=tuple(number for number in (*way.alive, *made) if number not in freed),
             alive_bytes=during - sum(self._sizes[number] for number in freed),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from match_core.map.dataflow import Flow, Storage
+from match_core.plan.overlap import Over, saved_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,10 @@ def lives(flows: Sequence[Flow], storages: Sequence[Storage]) -> tuple[Life, ...
 
 
 def low_memory_order(
-    flows: Sequence[Flow], storages: Sequence[Storage], scratch_bytes: Mapping[int, int]
+    flows: Sequence[Flow], storages: Sequence[Storage], scratch_bytes: Mapping[int, int], over: Over = ()
 ) -> tuple[int, ...]:
     """A greedy topological order: of the tasks that can run next, the one that leaves the fewest bytes alive, then the
-    one that requires the fewest while it runs, then the first."""
+    one that requires the fewest while it runs, then the first. ``over``: what tasks may overwrite."""
     home = {name: number for number, storage in enumerate(storages) for name in storage.tensors}
     size = [0 if s.source or s.target else s.size_bytes for s in storages]
     readers = [0] * len(storages)  # tasks that have yet to touch the storage
@@ -60,7 +61,9 @@ def low_memory_order(
         ranked = []
         for task in ready:
             during = sum(size[number] for number in touches[task] - alive)
-            freed = sum(size[number] for number in touches[task] if readers[number] == 1)
+            dying = [number for number in touches[task] if readers[number] == 1]
+            freed = sum(size[number] for number in dying)
+            during -= saved_bytes(over[task], dying, size) if over else 0
             ranked.append((during - freed, during + scratch_bytes.get(task, 0), task))
         task = min(ranked)[2]
         ready.remove(task)

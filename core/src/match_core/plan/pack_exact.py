@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from match_core.cp_sat import solve
+from match_core.cp_sat import load_cp_model, solve
 from match_core.plan.packing import Packing, live_bytes
 
 #: CP-SAT's own measure of effort, which does not depend on the machine (here some 20 s of one core).
@@ -25,28 +25,34 @@ def pack(
     packing: Packing, alignment_bytes: int, capacity_bytes: int, deterministic_seconds: float = DETERMINISTIC_SECONDS
 ) -> PackAnswer:
     """Rectangles (life by size) that do not overlap in a strip of the capacity's height, in units of the alignment. One
-    thread, a fixed seed and a deterministic limit.
+    thread, a fixed seed and a deterministic limit. A block that another one may overwrite at its last step ends one
+    step earlier; what begins at that step is kept apart from it by a constraint of its own.
 
     The search branches on the block with the lowest possible position first; ties go to long-lived, large blocks. A
     cumulative resource states again that the heights of blocks that live together add up. Both together find solutions
     that neither finds alone.
     """
-    # Imported here because the import takes a second, which models that fit can save.
-    from ortools.sat.python import cp_model
-
+    cp_model = load_cp_model()
     height = capacity_bytes // alignment_bytes
     model = cp_model.CpModel()
     lives, places, offsets = [], [], []
+    under = {other for block in packing.blocks for other, _ in block.over}
     for number, (block, size_bytes) in enumerate(zip(packing.blocks, packing.sizes, strict=True)):
         size = size_bytes // alignment_bytes
         if size > height:
             return PackAnswer(None, True)
         offset = model.new_int_var(0, height - size, f"b{number}")
-        duration = block.last - block.first + 1
+        duration = block.last - block.first + (number not in under)
         lives.append(model.new_fixed_size_interval_var(block.first, duration, f"t{number}"))
         places.append(model.new_fixed_size_interval_var(offset, size, f"p{number}"))
         offsets.append(offset)
     model.add_no_overlap_2d(lives, places)
+    for low in under:
+        for high, need, reach in packing.limits[low]:
+            if packing.blocks[high].first == packing.blocks[low].last:
+                before = model.new_bool_var(f"{low}<{high}")
+                model.add(offsets[low] + need // alignment_bytes <= offsets[high]).only_enforce_if(before)
+                model.add(offsets[low] >= offsets[high] + reach // alignment_bytes).only_enforce_if(before.negated())
     model.add_cumulative(lives, [size_bytes // alignment_bytes for size_bytes in packing.sizes], height)
     first = [offsets[number] for number in _by_life(packing)]
     model.add_decision_strategy(first, cp_model.CHOOSE_LOWEST_MIN, cp_model.SELECT_MIN_VALUE)

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Bytes that live during the steps [first, last], both included."""
+    """Bytes that live during the steps [first, last], both included. ``over``: (number of a block, lead) of blocks
+    whose last step is ``first`` and whose bytes may be overwritten if this one begins at least ``lead`` bytes before
+    them."""
 
     size_bytes: int
     first: int
     last: int
+    over: tuple[tuple[int, int], ...] = ()
 
     def meets(self, other: Block) -> bool:
         """Whether both live at some step."""
@@ -26,11 +29,37 @@ def aligned(size_bytes: int, alignment_bytes: int) -> int:
 
 def live_bytes(blocks: Sequence[Block], alignment_bytes: int = 1) -> dict[int, int]:
     """Bytes that live at each step where a block begins (the sum grows at no other step), sizes rounded up to the
-    alignment. The largest value is a lower bound of every allocation."""
-    return {
-        step: sum(aligned(b.size_bytes, alignment_bytes) for b in blocks if b.first <= step <= b.last)
+    alignment; bytes that two blocks can share count once. The largest value is a lower bound of every allocation."""
+    sizes = [aligned(block.size_bytes, alignment_bytes) for block in blocks]
+    live = {
+        step: sum(size for b, size in zip(blocks, sizes, strict=True) if b.first <= step <= b.last)
         for step in sorted({block.first for block in blocks})
     }
+    for block, size in zip(blocks, sizes, strict=True):
+        live[block.first] -= shared_bytes(size, [(sizes[number], lead) for number, lead in block.over])
+    return live
+
+
+def shared_bytes(size_bytes: int, under: Sequence[tuple[int, int]]) -> int:
+    """The most bytes that a block can share with blocks of these (size, lead), which share none with each other."""
+    if not under:
+        return 0
+    return min(size_bytes - min(lead for _, lead in under), sum(size for size, _ in under))
+
+
+def least_span(blocks: Sequence[Block], alignment_bytes: int) -> int:
+    """A lower bound of every allocation: the bytes that live together; and for blocks each of which overwrites the one
+    before, their leads and the first one, unless two of them are apart."""
+    sizes = [aligned(block.size_bytes, alignment_bytes) for block in blocks]
+    bound = max(live_bytes(blocks, alignment_bytes).values(), default=0)
+    for block, size in zip(blocks, sizes, strict=True):
+        leads, apart = 0, sum(sizes)
+        while block.over:
+            number, lead = max(block.over, key=lambda pair: sizes[pair[0]])
+            leads, apart = leads + lead, min(apart, size + sizes[number])
+            block, size = blocks[number], sizes[number]
+            bound = max(bound, min(leads + size, apart))
+    return bound
 
 
 class Packing:
@@ -42,6 +71,12 @@ class Packing:
         self.rivals = tuple(
             tuple(j for j, other in enumerate(blocks) if j != i and block.meets(other) and self.sizes[j])
             for i, block in enumerate(blocks)
+        )
+        lead = {(n, i): lead for i, block in enumerate(blocks) for n, lead in block.over}
+        #: For each block, (rival, need, reach): it begins ``need`` bytes before the rival, or ``reach`` bytes after.
+        self.limits = tuple(
+            tuple((j, lead.get((j, i), self.sizes[i]), lead.get((i, j), self.sizes[j])) for j in rivals)
+            for i, rivals in enumerate(self.rivals)
         )
 
     def span(self, offsets: Sequence[int]) -> int:
@@ -60,12 +95,11 @@ class Packing:
         if size == 0:
             return 0
         best: tuple[int, int] | None = None
-        taken = sorted((offsets[r], offsets[r] + self.sizes[r]) for r in self.rivals[block] if offsets[r] >= 0)
-        for start, stop in taken:
-            gap = start - end
-            if gap >= size:
+        known = ((offsets[rival], need, reach) for rival, need, reach in self.limits[block] if offsets[rival] >= 0)
+        for last, stop in sorted((offset - need, offset + reach) for offset, need, reach in known):
+            if last >= end:
                 if not best_fit:
                     return end
-                best = (gap, end) if best is None else min(best, (gap, end))
+                best = (last - end, end) if best is None else min(best, (last - end, end))
             end = max(end, stop)
         return end if best is None else best[1]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from match_core.contract.hardware import Memory, Soc
     from match_core.contract.mapping import Mapping as UnitMapping
     from match_core.contract.model import Model
+    from match_core.contract.unit_api import Overlap
 
 Kind = Literal["activation", "input", "output"]
 
@@ -30,16 +31,17 @@ def plan(
     stored: Sequence[tuple[str, int]] = (),
     overflow: Container[str] = (),
     draft: Draft | None = None,
+    overlaps: Sequence[Overlap] = (),
 ) -> Program:
     """Plan a program that runs task after task.
 
     ``constants``: (name, bytes) of everything in the home memory besides activations; ``stored``: constants in the
     Soc's store; ``overflow``: tensors in its overflow memory; ``scratch_bytes``: position in ``mapping.assignments`` ->
-    bytes of the home memory that the task requires while it runs; ``draft``: the draft of all this, if it was made
-    already. InfeasibleError MATCH-M001 if the memories are too small.
+    bytes of the home memory that the task requires while it runs; ``overlaps`` that kernels allow; ``draft``: the draft
+    of all this, if it was made already. InfeasibleError MATCH-M001 if the memories are too small.
     """
     fixed = sum(size for _, size in constants)
-    draft = draft or draft_of(model, mapping, soc.memory(soc.home), fixed, scratch_bytes or {}, overflow)
+    draft = draft or draft_of(model, mapping, soc.memory(soc.home), fixed, scratch_bytes or {}, overflow, overlaps)
     if draft.need_bytes(fixed) > draft.home.size_bytes:
         raise Shortage(draft, tuple(constants), soc.store).error(model)
     streamed = sum(size for _, size in stored)

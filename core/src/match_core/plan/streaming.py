@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from match_core.contract.mapping import SolverStatus
-from match_core.cp_sat import solve
+from match_core.cp_sat import load_cp_model, solve
 
 #: CP-SAT's own measure of effort, which does not depend on the machine; roughly one second each.
 DETERMINISTIC_SECONDS = 4.0
@@ -123,9 +123,7 @@ def _under_peak(problem: Problem, peak: int) -> tuple[int, ...] | None:
 
 def _by_cp_sat(problem: Problem, start: tuple[int, ...] | None, bound: int) -> Streaming | None:
     """CP-SAT on one thread with a fixed seed, started from the greedy choice and falling back to it."""
-    # Imported here because the import takes a second, which models that fit can save.
-    from ortools.sat.python import cp_model
-
+    cp_model = load_cp_model()
     model = cp_model.CpModel()
     peak = model.new_int_var(0, problem.capacity_bytes, "peak")
     taken = []

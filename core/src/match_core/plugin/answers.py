@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from match_core.contract.commands import Command
@@ -21,7 +21,7 @@ from match_core.contract.pattern import Pattern
 from match_core.contract.planning import Plan
 from match_core.contract.runner import Runner
 from match_core.contract.scheduling import ScheduleInfeasible
-from match_core.contract.unit_api import REGION_FORMATS, RegionCode, UnitApi
+from match_core.contract.unit_api import REGION_FORMATS, RegionCode, RegionKernel, UnitApi
 
 if TYPE_CHECKING:
     import numpy as np
@@ -141,6 +141,11 @@ def unit_api(answer: object) -> UnitApi:
         raise WrongAnswerError(f"library {wrong[0]!r} is not a valid name for -l")
     if wrong := [name for name in _items(value.folders, str) if not _FOLDER.fullmatch(name)]:
         raise WrongAnswerError(f"folder {wrong[0]!r} is not a variable of the environment and a path below it")
+    if (queue := value.queue) is not None and bool(queue.done) == bool(queue.launch and queue.wait):
+        raise WrongAnswerError("queue needs the names of launch and wait, or only that of done")
+    others = [name for name, kernel in value.kernels.items() if not isinstance(kernel, RegionKernel)]
+    if queue is not None and queue.done and others:
+        raise WrongAnswerError(f"queue has done, which is for regions, but kernel {others[0]!r} is no RegionKernel")
     return value
 
 
@@ -171,9 +176,9 @@ def _shown(answer: object) -> str:
     return f"the class {answer.__name__}" if isinstance(answer, type) else f"a value of type {type(answer).__name__}"
 
 
-def region_code(answer: object) -> RegionCode:
-    """The answer of a package's ``compile`` in a form that the emitter can use; TypeError or ValueError with the
-    fault."""
+def region_code(answer: object, roles: Sequence[str] = ("load", "run", "unload")) -> RegionCode:
+    """The answer of a package's ``compile`` in a form that the emitter can use, with functions for all ``roles``;
+    TypeError or ValueError with the fault."""
     if not isinstance(answer, RegionCode):
         raise TypeError(f"gives a value of type {type(answer).__name__}, RegionCode expected")
     if answer.format not in REGION_FORMATS:
@@ -182,7 +187,7 @@ def region_code(answer: object) -> RegionCode:
         raise TypeError(f"content is {type(answer.content).__name__}, bytes expected")
     if answer.format != "binary":
         answer.content.decode("utf-8")
-    for role in ("load", "run", "unload"):
+    for role in roles:
         name = getattr(answer, role)
         if not (isinstance(name, str) and name.isidentifier() and name.isascii()):
             raise ValueError(f"{role} is {name!r}, the name of a C function expected")

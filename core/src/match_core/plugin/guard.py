@@ -94,13 +94,16 @@ class Guard:
     def unit_api(self, api: UnitApi) -> UnitApi:
         """The interface with guarded kernels."""
         kernels: Mapping[str, Kernel | InlineKernel | RegionKernel] = {
-            name: self._kernel(kernel, name) for name, kernel in api.kernels.items()
+            name: self._kernel(kernel, name, bool(api.queue and api.queue.done)) for name, kernel in api.kernels.items()
         }
         return replace(api, kernels=kernels)
 
-    def _kernel(self, kernel: Kernel | InlineKernel | RegionKernel, name: str) -> Kernel | InlineKernel | RegionKernel:
+    def _kernel(
+        self, kernel: Kernel | InlineKernel | RegionKernel, name: str, started: bool
+    ) -> Kernel | InlineKernel | RegionKernel:
         if isinstance(kernel, RegionKernel):
-            return replace(kernel, compile=self.function(Checked(kernel), f"code of region {name}"))
+            roles = ("load", "run", "unload", *(["start"] if started else []))
+            return replace(kernel, compile=self.function(Checked(kernel, roles), f"code of region {name}"))
         if isinstance(kernel, InlineKernel):
             return replace(
                 kernel,
@@ -120,14 +123,16 @@ def _about(arguments: Sequence[object]) -> str:
 
 @dataclass(frozen=True)
 class Checked:
-    """Calls ``compile`` or ``pack`` of a kernel; TypeError or ValueError for an answer that cannot be emitted."""
+    """Calls ``compile`` or ``pack`` of a kernel; TypeError or ValueError for an answer that cannot be emitted.
+    ``roles``: of functions that the code of a region names."""
 
     kernel: Kernel | RegionKernel
+    roles: tuple[str, ...] = ()
 
     def __call__(self, *arguments: Any) -> Any:
         """The answer."""
         if isinstance(self.kernel, RegionKernel):
-            return region_code(self.kernel.compile(*arguments))
+            return region_code(self.kernel.compile(*arguments), self.roles)
         return packed(self.kernel, arguments[1], self.kernel.pack(*arguments))
 
 

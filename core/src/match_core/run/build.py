@@ -45,7 +45,8 @@ def compile_program(
     for path in runtime:
         shutil.copyfile(path, work / path.name)
     untimed = {host, *(unit for unit, api in apis.items() if not api.twin.sources)}
-    (work / "harness.c").write_text(_harness(document, twin, untimed), encoding="utf-8")
+    started = {unit for unit, api in apis.items() if api.queue is not None and api.queue.done}
+    (work / "harness.c").write_text(_harness(document, twin, untimed, started), encoding="utf-8")
     for store in document["stores"]:
         shutil.copyfile(program / store["file"], work / store["file"])
     sources = sorted(
@@ -72,9 +73,9 @@ def _views(work: Path, merged: Merged) -> dict[str, View]:
     return {name: views[unit] for name, unit in merged.readers.items()}
 
 
-def _harness(document: dict[str, Any], twin: TwinApi, untimed: Set[str]) -> str:
+def _harness(document: dict[str, Any], twin: TwinApi, untimed: Set[str], started: Set[str]) -> str:
     """``untimed``: units without a twin of their own (the host, and engines that run directly on this machine), whose
-    nodes take the modelled cycles."""
+    nodes take the modelled cycles; ``started``: units without a loop, for which the host counts tasks."""
     arenas = [
         {**arena, "expression": twin.arenas.get(arena["memory"], "").replace("{bytes}", f"{arena['size_bytes']}u")}
         for arena in document["arenas"]
@@ -99,7 +100,7 @@ def _harness(document: dict[str, Any], twin: TwinApi, untimed: Set[str]) -> str:
         "headers": [file.name for file in twin.headers if twin.arenas or stores or swaps],
         "arenas": [_Record(arena) for arena in arenas],
         "stores": [_Record(store) for store in stores],
-        "unit_queues": [n for n, queue in enumerate(queues) if queue["kind"] == "unit"],
+        "unit_queues": [(n, q["name"] in started) for n, q in enumerate(queues) if q["kind"] == "unit"],
         "swaps": [_Record(area) for area in swaps],
         "signalling": [signalling[name] for name in costs] if signalling else [],
         "instance": ", ".join([*fields, ".state = &state"]),

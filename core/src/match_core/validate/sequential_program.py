@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from match_core.contract.candidate import Candidate
     from match_core.contract.program import Buffer, Program, Task
+    from match_core.contract.unit_api import Overlap
     from match_core.contract.workload import Operand
 
 
@@ -20,16 +21,17 @@ class InvalidProgramError(RuntimeError):
     """A program breaks its contract; the planner's fault, not the user's."""
 
 
-def validate_program(graph: gs.Graph, program: Program) -> None:
+def validate_program(graph: gs.Graph, program: Program, overlaps: Sequence[Overlap] = ()) -> None:
     """InvalidProgramError with all faults, if there are any."""
-    faults = program_faults(graph, program)
+    faults = program_faults(graph, program, overlaps)
     if faults:
         raise InvalidProgramError("; ".join(faults))
 
 
-def program_faults(graph: gs.Graph, program: Program) -> tuple[str, ...]:
+def program_faults(graph: gs.Graph, program: Program, overlaps: Sequence[Overlap] = ()) -> tuple[str, ...]:
     """All faults of a program; empty if it is correct: values are computed before they are read, in buffers that are
-    large enough and live long enough; buffers that live at the same time do not overlap; everything is inside its
+    large enough and live long enough; buffers that live at the same time do not overlap, except as the kernel of the
+    only task at which both live allows (``overlaps``); everything is inside its
     arena, aligned, and within the memories; streamed constants are in the store and staged. If parts of tensors are
     copied to the store and back, the program is replayed with the bytes of every tensor (``contents.py``)."""
     faults = [*_task_faults(graph, program)]
@@ -38,7 +40,7 @@ def program_faults(graph: gs.Graph, program: Program) -> tuple[str, ...]:
         faults += _life_faults(graph, program)
         faults += place_faults(program)
         faults += content_faults(graph, program, {name: _bytes(t) for name, t in _variables(graph).items()})
-    faults += _overlap_faults(program)
+    faults += _overlap_faults(graph, program, overlaps)
     faults += memory_faults(program)
     faults += streaming_faults(program)
     return tuple(faults)
@@ -193,7 +195,8 @@ def _owned(program: Program) -> list[Buffer]:
     return [buffer for buffer in program.buffers if buffer.kind in ("activation", "scratch")]
 
 
-def _overlap_faults(program: Program) -> Iterator[str]:
+def _overlap_faults(graph: gs.Graph, program: Program, overlaps: Sequence[Overlap]) -> Iterator[str]:
+    leads = {(overlap.input, overlap.output): overlap.lead_bytes for overlap in overlaps}
     owned = _owned(program)
     for position, one in enumerate(owned):
         for two in owned[:position]:
@@ -202,7 +205,24 @@ def _overlap_faults(program: Program) -> Iterator[str]:
             apart = one.offset_bytes + one.size_bytes <= two.offset_bytes
             apart = apart or two.offset_bytes + two.size_bytes <= one.offset_bytes
             if together and not apart:
-                yield f"{one.name} and {two.name} overlap"
+                early, late = sorted((one, two), key=lambda buffer: buffer.first_task)
+                if not _may_overwrite(graph, program, early, late, leads):
+                    yield f"{one.name} and {two.name} overlap"
+
+
+def _may_overwrite(
+    graph: gs.Graph, program: Program, early: Buffer, late: Buffer, leads: Mapping[tuple[str, str], int]
+) -> bool:
+    """Whether the task that begins one buffer is the last one of the other, and its kernel allows each tensor that it
+    writes in the one to overlap each that it reads in the other, at their addresses."""
+    last = [task for task in program.tasks if task.index == late.first_task]
+    if not last or early.last_task != late.first_task or early.first_task == late.first_task:
+        return False
+    reads, _ = _outer(last[0], _readers(graph))
+    made = {tensor.name for node in last[0].assignment.candidate.match.nodes for tensor in node.outputs}
+    pairs = [(source, result) for source in reads & set(early.tensors) for result in made & set(late.tensors)]
+    starts = {name: b.offset_bytes + dict(b.starts).get(name, 0) for b in (early, late) for name in b.tensors}
+    return bool(pairs) and all(pair in leads and starts[pair[1]] + leads[pair] <= starts[pair[0]] for pair in pairs)
 
 
 def memory_faults(program: Program) -> Iterator[str]:

@@ -73,10 +73,10 @@ class _Need:
 
 @dataclass
 class Chooser:
-    """Finds choices for one network; shapes of runs are computed once."""
+    """Finds choices for one network; shapes of runs are computed once. ``link`` to the store, if it can be written."""
 
     network: Network
-    link: Link
+    link: Link | None
     _shapes: dict[Run, _Shape] = field(default_factory=dict)
     _needs: dict[tuple[Run, frozenset[str]], _Need] = field(default_factory=dict)
     _possible: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
@@ -122,19 +122,31 @@ class Chooser:
             return
         touched = frozenset(shape.most)
         movable = [n for n in shape.crossing if n not in network.ends and network.sizes[n] > capacity // AWAY_PART]
+        movable = [] if self.link is None else movable
         for number in range(len(movable) + 1):
             for away in combinations(movable, number):
                 kept = [name for name in shape.crossing if name not in away]
                 if any(name not in shape.exact for name in kept):
                     continue
                 used = resident + sum(network.sizes[name] for name in kept if name not in network.ends)
+                used -= self._saved(run, state) if not away else 0
                 need = self._need(run, frozenset((*state, *away)) & touched)
-                moved = int(need.copied / self.link.bytes_per_cycle) + need.copies * self.link.setup_cycles
+                moved = 0
+                if self.link is not None:
+                    moved = int(need.copied / self.link.bytes_per_cycle) + need.copies * self.link.setup_cycles
                 if used + need.peak + need.flying <= capacity:
                     fill = moved // (4 * run.count) if run.count > 1 else moved // 2
                     yield frozenset(away), max(shape.compute, moved) + fill
                 elif used + need.peak <= capacity:
                     yield frozenset(away), shape.compute + moved
+
+    def _saved(self, run: Run, state: frozenset[str]) -> int:
+        """Bytes that the result of one whole layer shares with inputs that nothing else reads."""
+        if run.count > 1:
+            return 0
+        reads = self.network.layers[run.first].reads
+        own = (name for name in reads if name not in state and name not in self.network.ends)
+        return self.network.saved_bytes(run.first, {name for name in own if self.network.last[name] == run.first})
 
     def _need(self, run: Run, away: frozenset[str]) -> _Need:
         if (run, away) not in self._needs:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from match_core.contract.geometry import far_bytes
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from match_core.contract.mapping import Mapping
     from match_core.contract.model import Model
+    from match_core.contract.unit_api import Overlap
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ class Layer:
 @dataclass(frozen=True)
 class Network:
     """``last``: the position of the last layer that reads a tensor, by name; ``made``: of the layer that makes it;
-    ``ends``: graph inputs and outputs, which the caller provides in the home memory."""
+    ``ends``: graph inputs and outputs, which the caller provides in the home memory; ``leads``: by result and input,
+    the bytes that the result must begin before the input to overwrite it."""
 
     layers: tuple[Layer, ...]
     tensors: dict[str, gs.Tensor]
@@ -51,10 +54,11 @@ class Network:
     made: dict[str, int]
     last: dict[str, int]
     ends: frozenset[str]
+    leads: dict[tuple[str, str], int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, model: Model, mapping: Mapping) -> Network:
-        """The network of a model with a sequential mapping."""
+    def of(cls, model: Model, mapping: Mapping, overlaps: Sequence[Overlap] = ()) -> Network:
+        """The network of a model with a sequential mapping, whose kernels allow ``overlaps``."""
         graph = model.graph
         readers: dict[str, set[str]] = {}
         for node in graph.nodes:
@@ -85,7 +89,17 @@ class Network:
                 last[name] = max(last.get(name, position), position)
         sizes = {name: tensor_bytes(tensor) for name, tensor in tensors.items()}
         ends = frozenset((*outputs, *(tensor.name for tensor in graph.inputs)))
-        return cls(tuple(layers), tensors, sizes, where, last, ends)
+        leads = {(overlap.output, overlap.input): overlap.lead_bytes for overlap in overlaps}
+        return cls(tuple(layers), tensors, sizes, where, last, ends, leads)
+
+    def saved_bytes(self, position: int, dying: Container[str]) -> int:
+        """The most bytes that results of a layer can share with the inputs ``dying``."""
+        saved, layer = 0, self.layers[position]
+        for result in (name for name in layer.makes if name not in self.ends):
+            under = [name for name in layer.reads if name in dying and (result, name) in self.leads]
+            most = self.sizes[result] - min((self.leads[result, name] for name in under), default=0)
+            saved += max(0, min(most, sum(self.sizes[name] for name in under)))
+        return saved
 
     def height(self, name: str) -> int:
         """Rows of a tensor."""

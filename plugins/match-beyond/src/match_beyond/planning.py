@@ -19,8 +19,9 @@ from match_core.ir.topology import Topology
 from match_core.map.dataflow import flow_of, storages_of
 from match_core.map.objective import weighting_of
 from match_core.plan.allocate import Allocation, allocate
-from match_core.plan.draft import Draft
+from match_core.plan.draft import Draft, blocks_of
 from match_core.plan.order import lives
+from match_core.plan.overlap import over_of
 from match_core.plan.packing import Block
 from match_core.plan.plan import program_of
 from match_core.plan.shortage import Shortage, store_shortage
@@ -121,10 +122,12 @@ class Planner:
         alive = longer(lives(flows, storages), storages, found)
         owned = tuple(number for number, storage in enumerate(storages) if storage.owned)
         scratch = tuple(task for task in range(len(flows)) if needs.scratch.get(task, 0) > 0)
-        blocks = tuple(Block(storages[n].size_bytes, alive[n].first, alive[n].last) for n in owned)
+        home = self.soc.memory(self.soc.home)
+        over = over_of(flows, storages, needs.overlaps, home.alignment_bytes)
+        blocks = blocks_of(storages, alive, owned, over)
         blocks += tuple(Block(needs.scratch[task], task, task) for task in scratch)
         draft = CopyDraft(
-            home=self.soc.memory(self.soc.home),
+            home=home,
             order=tuple(range(len(flows))),
             assignments=mapping.assignments,
             flows=flows,

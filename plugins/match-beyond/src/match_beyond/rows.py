@@ -24,6 +24,8 @@ _WINDOWS = ("match.nhwc::ConvInteger", "match.nhwc::MaxPool")
 _ELEMENTWISE = (
     "match.arith::RequantU8",
     "match.arith::RequantI8",
+    "match.arith::RequantDoubleU8",
+    "match.arith::RequantDoubleI8",
     "match.arith::AddRequantU8",
     "match.arith::AddRequantI8",
     "match.arith::LutU8",

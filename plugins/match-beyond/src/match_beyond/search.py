@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
     from match_beyond.choice import Choice
 
-#: The parts of the home memory that constants, and copies that run ahead, get in one attempt after another.
+#: The parts of the home memory that constants, and copies that run ahead, get in one attempt after another; and the
+#: parts for gaps between tensors alone, where constants are in another memory and nothing is copied.
 RESERVES = (1 / 6, 1 / 3, 1 / 12, 1 / 2, 2 / 3, 5 / 6)
+GAPS = (0.0, 1 / 48, 1 / 24, 1 / 12, 1 / 6, 1 / 3)
 #: Results with fewer rows may have none away from the borders.
 BORDERS = 3
 #: How many programs that fit are compared.
@@ -30,19 +32,16 @@ def fit(request: FitRequest, kind: type[Chooser] = Chooser) -> Fit | None:
     """A model that fits, the one whose program has the fewest cycles of those that were made; or a lower bound of the
     memory that the network requires. ``kind``: of the chooser."""
     soc = request.soc
-    link = soc.swap_link
-    if link is None:
-        return None
-    network = Network.of(request.model, request.mapping)
+    network = Network.of(request.model, request.mapping, request.overlaps)
     bound, reason = least_bytes(network)
     home = soc.memory(soc.home).size_bytes
     if bound > home:
         return Fit(None, reason)
-    chooser = kind(network, link)
+    chooser = kind(network, soc.swap_link)
     free = home - sum(network.sizes[name] for name in network.ends)
     tried: set[Choice] = set()
     fitting: list[tuple[int, int, Model]] = []
-    for reserve in RESERVES:
+    for reserve in GAPS if soc.mapped and soc.swap_link is None else RESERVES:
         choice = chooser.choose(int(free * (1 - reserve)))
         if choice is None or choice in tried or (fitting and choice.cycles >= min(fitting)[0]):
             continue
@@ -66,6 +65,7 @@ def least_bytes(network: Network) -> tuple[int, str]:
         need = sum(network.sizes[name] for name in names)
         if layer.steps and (found := extents_of(network, position, position + 1, (1,))) is not None:
             need = sum(_row(network, position, name) for name in names) if found.legal[0] else need
+        need -= min(need // 2, network.saved_bytes(position, names))
         if need > most:
             most, where = need, ", ".join(repr(node.name) for node in layer.nodes)
     alone = f"{where} alone needs {most} bytes, " if where else ""

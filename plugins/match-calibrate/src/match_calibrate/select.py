@@ -45,9 +45,9 @@ class Problem:
     def _holds(self) -> Array:
         return np.asarray(NOISE / np.maximum(self.start, SMALL_CYCLES), dtype=np.float64)
 
-    def solved(self, free: Sequence[int], *, held: bool) -> Array:
+    def solved(self, free: Sequence[int], *, held: bool, near: Array | None = None) -> Array:
         """Values of all constants, where only those of these columns may differ from the start. ``held``: moving from
-        the start has its price, so that any number of constants has a solution."""
+        the start has its price, so that any number of constants has a solution. ``near``: similar values, for speed."""
         columns = list(free)
         values = self.start.copy()
         wanted = self.wanted - self.matrix @ self.start + self.matrix[:, columns] @ self.start[columns]
@@ -55,7 +55,8 @@ class Problem:
         holds = self._holds[columns] if held else np.zeros(len(columns))
         rows = np.vstack([matrix * self.weights[:, None], np.diag(holds)])
         targets = np.concatenate([(wanted - matrix @ least) * self.weights, (self.start[columns] - least) * holds])
-        values[columns] = non_negative(rows, targets) + least
+        likely = None if near is None else near[columns] > least
+        values[columns] = non_negative(rows, targets, likely) + least
         return np.asarray(values, dtype=np.float64)
 
     def squares(self, values: Array) -> float:
@@ -77,10 +78,10 @@ class Problem:
         errors[seen] = np.sqrt(variance * np.diag(np.linalg.pinv(columns.T @ columns))) / scale[seen]
         return errors
 
-    def criterion(self, free: Sequence[int]) -> float:
+    def criterion(self, free: Sequence[int], near: Array | None = None) -> float:
         """The Bayesian information criterion of a choice of constants; lower is better."""
         rows = len(self.wanted)
-        mean = self.squares(self.solved(free, held=True)) / rows + RESIDUAL_MIN**2
+        mean = self.squares(self.solved(free, held=True, near=near)) / rows + RESIDUAL_MIN**2
         return rows * float(np.log(mean)) + (len(free) + 1) * float(np.log(rows))
 
 
@@ -89,7 +90,8 @@ def determined(problem: Problem) -> tuple[int, ...]:
     free = list(range(len(problem.names)))
     score = problem.criterion(free)
     while free:
-        trials = [(problem.criterion([c for c in free if c != column]), column) for column in free]
+        near = problem.solved(free, held=True)
+        trials = [(problem.criterion([c for c in free if c != column], near), column) for column in free]
         best, column = min(trials)
         if best > score and len(free) < len(problem.wanted) // 2:
             break

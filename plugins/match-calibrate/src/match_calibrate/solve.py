@@ -9,31 +9,37 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 _TOLERANCE = 1e-10
 _ROUNDS_PER_UNKNOWN = 5
+#: Columns of length 1 whose Gram matrix has a smaller eigenvalue count as dependent: half of float64's digits are left.
+_DEPENDENT = 1e-8
 
 
-def non_negative(matrix: Array, wanted: Array) -> Array:
-    """The x >= 0, float64 (n,), with the smallest \\|matrix x - wanted\\|; matrix is (m, n), wanted (m,)."""
+def non_negative(matrix: Array, wanted: Array, likely: NDArray[np.bool_] | None = None) -> Array:
+    """The x >= 0, float64 (n,), with the smallest \\|matrix x - wanted\\|; matrix is (m, n), wanted (m,).
+    ``likely``, (n,): unknowns that are probably above zero, for speed."""
     count = matrix.shape[1]
     scale = np.linalg.norm(matrix, axis=0)
     scale[scale == 0] = 1.0
     columns = matrix / scale
-    x, free = np.zeros(count), np.zeros(count, dtype=bool)
+    gram, aimed = columns.T @ columns, columns.T @ wanted
+    x, free = np.zeros(count), np.zeros(count, dtype=bool) if likely is None else likely.copy()
+    if free.any():
+        x = _feasible(gram, aimed, x, free)
     for _ in range(_ROUNDS_PER_UNKNOWN * count):
-        slope = columns.T @ (wanted - columns @ x)
+        slope = aimed - gram @ x
         slope[free] = -np.inf
         if free.all() or slope.max() <= _TOLERANCE * max(1.0, float(np.linalg.norm(wanted))):
             break
         free[int(slope.argmax())] = True
-        x = _feasible(columns, wanted, x, free)
+        x = _feasible(gram, aimed, x, free)
     return np.asarray(x / scale, dtype=np.float64)
 
 
-def _feasible(columns: Array, wanted: Array, x: Array, free: NDArray[np.bool_]) -> Array:
+def _feasible(gram: Array, aimed: Array, x: Array, free: NDArray[np.bool_]) -> Array:
     """The least squares solution of the free unknowns; those that would fall below zero on the way to it are fixed at
-    zero, in ``free`` too."""
+    zero, in ``free`` too. ``gram``, ``aimed``: of the normal equations."""
     while True:
         trial = np.zeros_like(x)
-        trial[free] = np.linalg.lstsq(columns[:, free], wanted, rcond=None)[0]
+        trial[free] = _least_squares(gram[np.ix_(free, free)], aimed[free])
         below = free & (trial <= 0)
         if not below.any():
             return trial
@@ -42,3 +48,12 @@ def _feasible(columns: Array, wanted: Array, x: Array, free: NDArray[np.bool_]) 
         x = np.where(free, x + step * (trial - x), 0.0)
         free &= ~(below & (x <= _TOLERANCE))
         x = np.where(free, x, 0.0)
+
+
+def _least_squares(gram: Array, aimed: Array) -> Array:
+    """The solution of the normal equations; the shortest one if columns depend on each other."""
+    try:
+        np.linalg.cholesky(gram - _DEPENDENT * np.eye(len(gram)))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(gram, aimed, rcond=None)[0], dtype=np.float64)
+    return np.asarray(np.linalg.solve(gram, aimed), dtype=np.float64)

@@ -15,8 +15,8 @@ from match_core import (
     TwinApi,
     UnitApi,
 )
-from match_core.lower.chip import memory_api, runtime_files, twin_api
 from match_core.lower.interfaces import context_header
+from match_host.chip import memory_api, runtime_files, twin_api
 from match_host.headers.half import half_header
 
 from match_carfield.constants import preset_of, signalling_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from match_core.lower.chip import timing_header
+from match_host.chip import timing_header
 
 from match_carfield.constants import DEFAULT, constants
 from match_carfield.presets import DEFAULT_PRESET

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from match_core import PlatformApi, RuntimeFile, Soc, TwinApi, UnitApi
-from match_core.lower.chip import memory_api, runtime_files, twin_api
 from match_core.lower.interfaces import context_header
+from match_host.chip import memory_api, runtime_files, twin_api
 
 from match_diana.analog.kernels import ANALOG_INTERFACES, ANALOG_KERNELS
 from match_diana.digital.kernels import DIGITAL_INTERFACES, DIGITAL_KERNELS

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from match_core import PlatformApi, RegionKernel, UnitApi
-from match_core.lower.chip import runtime_files
+from match_host.chip import runtime_files
 
 from match_dnnl.claims import PATTERN
 from match_dnnl.hardware import DIRECT

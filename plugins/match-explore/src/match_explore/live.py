@@ -58,11 +58,13 @@ class Live:
         figures = figures_of(self.study, progress.point, progress.outcome)
         values = values_of(self.study, figures)
         if progress.outcome["status"] == "ok" and values is not None and meets(self.study, figures):
-            group = self._best.setdefault("" if "accuracy" in self.study.objectives else progress.point.model, [])
+            # accuracy compares models: they share one front
+            shared = progress.point.model if "accuracy" in self.study.objectives else ""
+            group = self._best.setdefault("" if shared else progress.point.model, [])
             if not any(dominates(other, values) for other, _ in group):
                 axes = " ".join(f"{name}={_word(value)}" for name, value in progress.point.axes if value is not None)
                 group[:] = [e for e in group if not dominates(values, e[0])] + [
-                    (values, f"{progress.point.target} {axes}")
+                    (values, f"{shared} {progress.point.target} {axes}".strip())
                 ]
         if self._live is None and not self.quiet and progress.done % _EACH == 0:
             self._line(self.counts())

@@ -103,10 +103,11 @@ class Worker:
         request = self._request(content)
         data = {key: self.models / digest for key, digest in content["data"].items()}
         files = {key: next(folder.iterdir()) for key, folder in data.items()}
-        chosen = {entry.name: getattr(request, entry.name) for entry in fields(CompileRequest)}
         labels = (str(files["labels"]),) if "labels" in files else ()
-        given = {"inputs": files.get("inputs"), "labels": labels, "output": None, "accept_loss": True}
-        verify = VerifyRequest(**chosen | given)
+        chosen = {**request.choices(), "accept_loss": True, "inputs": files.get("inputs"), "labels": labels}
+        verify = VerifyRequest(model=request.model, target=request.target, **chosen)
+        if keep is not None:
+            compile_model(verify.compile_request(keep), self.plugins)
         found = verify_model(verify, self.plugins)
         made = figures(found.compilation.program)
         right = [check.program.top1 for check in found.labels if check.program.top1 is not None]

@@ -20,9 +20,9 @@ from match_core import (
     UnitApi,
     Workload,
 )
-from match_core.lower.chip import memory_api, runtime_files, twin_api
 from match_core.lower.interfaces import context_header
 from match_core.patterns.packing import Arrays, Pack, nothing, packed
+from match_host.chip import memory_api, runtime_files, twin_api
 
 from match_gap9.cluster.layout import CLIP, FLIP, QUANTIZE, TRANSPOSE
 from match_gap9.constants import DEFAULT_PRESET

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from match_core import Constant
-from match_core.lower.chip import timing_header
+from match_host.chip import timing_header
 
 from match_gap9.constants import DEFAULT_PRESET, constants
 

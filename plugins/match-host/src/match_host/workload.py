@@ -22,7 +22,7 @@ def host_workload(kind: str, built: Built, outputs: Sequence[gs.Tensor]) -> Work
     """The workload of a built kernel; operands are ``in0``, ``in1``, ... in argument order, then ``out0``, ..."""
     operands = []
     for index, tensor in enumerate(built.arguments):
-        packed = built.code.constants.get(index)
+        packed = built.packed.get(index)
         shape, dtype = (shape_of(tensor), dtype_of(tensor)) if packed is None else (packed.shape, packed.dtype)
         operands.append(_operand(f"in{index}", "constant" if is_constant(tensor) else "input", shape, dtype))
     for index, tensor in enumerate(outputs):

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from match_core import Kernel, PlatformApi, QueueApi, RuntimeFile, Soc, TwinApi, UnitApi
-from match_core.lower.chip import memory_api, runtime_files, twin_api
 from match_core.lower.interfaces import context_header
+from match_host.chip import memory_api, runtime_files, twin_api
 
 from match_ita import snitch
 from match_ita.constants import preset_of, values

@@ -12,8 +12,8 @@ from match_core import Match
 from match_core.patterns import rules_tensors
 from match_ita.ita import attention_rules, rules
 from match_ita.ita import structures as s
-from match_ita.passes.linear_layers import linear_layer
 from match_ita.passes.linear_requant import as_ita
+from match_quant.linear.layers import linear_layer
 
 from tests.examples import examples
 

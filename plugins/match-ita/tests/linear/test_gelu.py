@@ -22,8 +22,8 @@ from match_ita.passes.gelu_choice import DIFFERENCE_MAX
 from match_ita.passes.gelu_fit import fit
 from match_ita.passes.gelu_fit import gelu as interpolated
 from match_ita.passes.linear import run as linear_pass
-from match_ita.passes.linear_layers import linear_layers
 from match_ita.passes.linear_requant import as_ita
+from match_quant.linear.layers import linear_layers
 
 RANDOM = np.random.default_rng(23)
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ita_small_models import finish, linear, random_int8, start
 from match_ita.ita.requantisation import ItaRequant
-from match_ita.passes.linear_layers import LinearLayer, linear_layers, sum_ranges
 from match_ita.passes.linear_requant import as_ita, largest_difference, nearest
+from match_quant.linear.layers import LinearLayer, linear_layers, sum_ranges
 from numpy.typing import NDArray
 
 from tests.examples import examples

@@ -10,9 +10,9 @@ from ita_small_models import Ints, context, finish, linear, random_int8, reshape
 from match_core import Model
 from match_core.ir.editor import Editor
 from match_ita.passes.linear import run as linear_pass
-from match_ita.passes.linear_layers import linear_layers
 from match_ita.passes.linear_relu import DIFFERENCE_MAX, line_of, run
 from match_ita.passes.linear_requant import as_ita
+from match_quant.linear.layers import linear_layers
 
 RANDOM = np.random.default_rng(31)
 _Q = np.arange(-128, 128)

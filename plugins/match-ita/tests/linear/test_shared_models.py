@@ -15,10 +15,10 @@ from match_ita.hardware import hardware
 from match_ita.passes.convolution import CONVOLUTION
 from match_ita.passes.gelu import GELU_PASS
 from match_ita.passes.linear import LINEAR
-from match_ita.passes.linear_layers import linear_layers
 from match_ita.passes.linear_relu import RELU
 from match_ita.passes.linear_requant import as_ita
 from match_ita.passes.split import SPLIT
+from match_quant.linear.layers import linear_layers
 from match_verify.reference import Arrays, ReferenceRunner
 
 from tests.all_passes import core_passes

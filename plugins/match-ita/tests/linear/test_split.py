@@ -11,9 +11,9 @@ from ita_small_models import Ints, context, finish, linear, random_int8, results
 from match_core import Model
 from match_core.ir.editor import Editor
 from match_ita.passes.linear import run as linear_pass
-from match_ita.passes.linear_layers import linear_layers
 from match_ita.passes.linear_requant import as_ita
 from match_ita.passes.split import run
+from match_quant.linear.layers import linear_layers
 
 RANDOM = np.random.default_rng(11)
 

@@ -42,12 +42,11 @@ class Kind:
     view: Mapping[str, str]
 
 
-_REGIONS = '"match-regions>={0},<{1}", '
 KINDS = {
     "tiles": Kind(
         "a small accelerator with a scratchpad and a DMA",
         {**_OF_ALL, "sdk.h.mako": "src/{module}/c/{name}_sdk.h", "twin.c.mako": "src/{module}/c/{name}_twin.c"},
-        {"unit": "array", "costs": " and of its DMA", "calls": "The SDK's functions", "requires": ""},
+        {"unit": "array", "costs": " and of its DMA", "calls": "The SDK's functions"},
     ),
     "regions": Kind(
         "an engine that runs chains of layers, whose weights stay in it",
@@ -58,7 +57,7 @@ KINDS = {
             "regions.c.mako": "src/{module}/c/{name}_regions.c",
             "twin.c.mako": "src/{module}/c/{name}_twin.c",
         },
-        {"unit": "engine", "costs": "'s regions", "calls": "The SDK's functions", "requires": _REGIONS},
+        {"unit": "engine", "costs": "'s regions", "calls": "The SDK's functions"},
     ),
     "library": Kind(
         "a library of operators, called from C",
@@ -68,7 +67,7 @@ KINDS = {
             "library.h.mako": "src/{module}/c/{name}.h",
             "library.c.mako": "src/{module}/c/{name}.c",
         },
-        {"unit": "library", "costs": "'s regions", "calls": "The library's functions", "requires": _REGIONS},
+        {"unit": "library", "costs": "'s regions", "calls": "The library's functions"},
     ),
 }
 
@@ -150,7 +149,7 @@ def package_files(name: str, kind: str = "tiles") -> Iterator[tuple[str, str]]:
     versions = (f"{major}.{minor}", f"{major}.{int(minor) + 1}")
     view: dict[str, object] = {
         **KINDS[kind].view,
-        "requires": KINDS[kind].view["requires"].format(*versions),
+        "requires": () if kind == "tiles" else ("regions",),
         "name": name,
         "module": module,
         "distribution": f"match-{name.replace('_', '-')}",

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from match_core.cp_sat import load_cp_model
 from match_core.cp_sat import solve as cp_sat
 
 from match_map.cover import Component, Cover, held
@@ -128,9 +129,7 @@ def _may_join(option: Option, chosen: list[Option], covered: set[int], component
 
 def by_cp_sat(component: Component) -> Cover | None:
     """CP-SAT on one thread with a fixed seed; the greedy cover is its hint and its fallback."""
-    # Imported here because the import takes a second, which models without such components can save.
-    from ortools.sat.python import cp_model
-
+    cp_model = load_cp_model()
     start = some_cover(component)
     model = cp_model.CpModel()
     taken = {option.index: model.new_bool_var(f"o{option.index}") for option in component.options}

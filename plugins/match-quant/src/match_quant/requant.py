@@ -64,6 +64,8 @@ def arithmetics(units: Sequence[Unit]) -> tuple[Arithmetic, ...]:
 
 
 def _limits(spec: RequantSpec) -> Arithmetic:
+    if spec.rounding == "double":  # the numbers are chosen as for 31 bits, and then written for two roundings
+        return WIDE
     return Arithmetic(spec.multiplier_max, spec.product_bits, spec.shift_min, spec.shift_max, spec.multiplier_signed)
 
 

@@ -17,6 +17,8 @@ typedef struct {
 
 typedef struct {
   uint64_t cycles, calls;
+  bool alone;     /* its cycles end with its job, whoever notices that, and when */
+  uint64_t ended; /* when that job ended, 0 before */
 } node_t;
 
 /* A node that was begun and has not ended. */
@@ -58,6 +60,20 @@ static uint32_t current_node(void) {
 void match_twin_give_node(uint32_t context, bool job) {
   if (!match_twin_threads()) {
     twin.job_node[context] = job ? current_node() + 1u : 0u; /* no node is the largest number */
+  }
+}
+
+void match_twin_node_alone(void) {
+  const uint32_t node = current_node();
+  if (!match_twin_threads() && node < twin.node_room) {
+    twin.nodes[node].alone = true;
+  }
+}
+
+void match_twin_end_of_job(uint32_t context, uint64_t time) {
+  const uint32_t node = twin.job_node[context] - 1u;
+  if (node < twin.node_room && twin.nodes[node].alone) {
+    twin.nodes[node].ended = time;
   }
 }
 
@@ -264,7 +280,10 @@ void match_profile_end(unsigned node) {
     twin.open[context][place] = twin.open[context][place + 1u];
   }
   twin.nodes[node].calls++;
-  twin.nodes[node].cycles += profile_time() - begin;
+  const uint64_t ended = twin.nodes[node].ended;
+  twin.nodes[node].cycles += (ended > begin ? ended : profile_time()) - begin;
+  twin.nodes[node].alone = false;
+  twin.nodes[node].ended = 0u;
   if (twin.observer != NULL) {
     twin.observer(node);
   }

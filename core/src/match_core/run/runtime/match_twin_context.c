@@ -227,6 +227,7 @@ static void *run_context(void *argument) {
       match_twin_wake(i, me->time);
     }
   }
+  match_twin_end_of_job(self, me->time);
   match_twin_note_end(self);
   hand_to(next());
   return NULL;
@@ -294,6 +295,11 @@ uint32_t match_twin_start_job(const char *name, unsigned clock, void (*entry)(vo
     await_baton();
   }
   return number;
+}
+
+uint32_t match_twin_start_region(const char *name, unsigned clock, void (*entry)(void *), void *argument) {
+  match_twin_node_alone();
+  return match_twin_start_job(name, clock, entry, argument);
 }
 
 bool match_twin_ended(uint32_t number) {

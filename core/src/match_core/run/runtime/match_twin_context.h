@@ -31,6 +31,9 @@ uint32_t match_twin_start(const char *name, unsigned clock, void (*entry)(void *
 /* The same for a job whose end the caller waits for, like a kernel: it begins at once in eager mode, and in the lazy
  * modes only goes on when somebody joins it or no other context can. */
 uint32_t match_twin_start_job(const char *name, unsigned clock, void (*entry)(void *), void *argument);
+/* The same for a region that the host started, with other work before it asks for the end (QueueApi.done): the cycles
+ * of its node end with it. */
+uint32_t match_twin_start_region(const char *name, unsigned clock, void (*entry)(void *), void *argument);
 /* Whether it has ended; if so, the caller's time is at least that of the end. */
 bool match_twin_ended(uint32_t context);
 /* Returns when it has ended. Every context is joined once, unless it hangs. */
@@ -75,7 +78,7 @@ int match_twin_relax_bounded(void);
  * what woke it plus `notify` (context 0) or `wake` (others). All 0 until it is called. */
 void match_twin_signalling(uint64_t post, uint64_t wake, uint64_t notify, uint64_t task);
 /* The counters of a unit's queue: each store of `posted` costs the host `post`, behind each store of `done` comes
- * `task`. A context that stores `done` with operations in flight is a fault. */
+ * `task`. A context that stores `done` with operations in flight is a fault. NULL for `done` if the host stores it. */
 void match_twin_queue(const _Atomic uint32_t *posted, const _Atomic uint32_t *done);
 /* The running context has asked another one for work and must wait for it (true), or has waited (false). A context that
  * stores `done` before it has is a fault. */

@@ -45,6 +45,9 @@ void match_twin_note_end(uint32_t context);
 
 /* What a new context does is logged for the running one's node, if it is a job (match_twin.c). */
 void match_twin_give_node(uint32_t context, bool job);
+/* From now on the cycles of the node that is open end with its job; a job has ended. */
+void match_twin_node_alone(void);
+void match_twin_end_of_job(uint32_t context, uint64_t time);
 
 /* The calling thread defers nothing any more (match_twin_defer.c). */
 void match_twin_end_helper(void);

@@ -137,6 +137,9 @@ typedef struct {
     uint32_t ${area.field};
     uint32_t swapping; /* 1 while a swap is in progress */
 % endfor
+% if any(queue.done for queue in queues):
+    uint32_t started; /* a bit for each queue whose unit computes a region that the host started */
+% endif
     uint32_t seen; /* tasks that were done when the host last looked */
     int32_t status;
     volatile uint32_t cancelled;

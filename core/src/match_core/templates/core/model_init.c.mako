@@ -80,6 +80,9 @@ int ${name}_init(const ${name}_t *ctx)
 % if any(queue.kind == "link" for queue in queues):
     state->swapping = 0u;
 % endif
+% if any(queue.done for queue in queues):
+    state->started = 0u;
+% endif
 % for start, stop in platforms:
 % if start:
     if (${start}() != 0) {

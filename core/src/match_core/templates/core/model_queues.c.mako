@@ -6,6 +6,7 @@
 
     host = next((queue for queue in queues if queue.kind == "host"), None)
     link = next((queue for queue in queues if queue.kind == "link"), None)
+    started = [queue for queue in queues if queue.done]
     total = sum(len(queue.needs) for queue in queues)
 
     def entry(queue):
@@ -97,6 +98,21 @@ static int join(uint32_t end)
     return failed;
 }
 
+% for queue in started:
+/* Waits for the region that was started on ${queue.name}, for a bounded time. */
+static void ${queue.field}_drain(${name}_state_t *state)
+{
+    const uint32_t q = ${name}_queue_${queue.field};
+    for (uint32_t n = 0u; (n < ${guard}_WAIT_LIMIT) && (((state->started >> q) & 1u) != 0u); n++) {
+        if (${queue.done}() == 0) {
+            (void)match_port_wait();
+        } else {
+            ${name}_${queue.field}_end(state, match_load(&state->queue[q].done), 1u);
+        }
+    }
+}
+
+% endfor
 /* Ends a run early; the units of the queues before end have been launched. */
 static void cancel(${name}_state_t *state, uint32_t end)
 {
@@ -110,6 +126,9 @@ static void cancel(${name}_state_t *state, uint32_t end)
     }
     state->swapping = 0u;
 % endif
+% for queue in started:
+    ${queue.field}_drain(state);
+% endfor
 }
 
 /* Posts every task of a queue whose dependencies are done; returns how many. */
@@ -159,6 +178,25 @@ static int swap(${name}_state_t *state, uint32_t done)
 }
 % endif
 
+% for queue in started:
+/* Starts a region on ${queue.name}, or notices that it has ended; returns whether it did either. */
+static int ${queue.field}_step(${name}_state_t *state, uint32_t done)
+{
+    if (((state->started >> ${name}_queue_${queue.field}) & 1u) != 0u) {
+        const int ended = ${queue.done}();
+        if (ended != 0) {
+            ${name}_${queue.field}_end(state, done, (ended != 1) ? 1u : 0u);
+        }
+        return (ended != 0) ? 1 : 0;
+    }
+    if (done >= match_load(&state->queue[${name}_queue_${queue.field}].posted)) {
+        return 0;
+    }
+    ${name}_${queue.field}_run(state, done);
+    return 1;
+}
+
+% endfor
 /* Looks at every queue once; returns whether there was progress. */
 static int advance(${name}_state_t *state)
 {
@@ -193,6 +231,9 @@ static int advance(${name}_state_t *state)
 % if link:
     progress |= swap(state, done[${name}_queue_${link.field}]);
 % endif
+% for queue in started:
+    progress |= ${queue.field}_step(state, done[${name}_queue_${queue.field}]);
+% endfor
 % if host:
     match_queue_t *const own = &state->queue[${name}_queue_${host.field}];
     const uint32_t next = done[${name}_queue_${host.field}];
@@ -226,6 +267,9 @@ int ${name}_start(const ${name}_t *ctx, const ${name}_inputs_t *inputs, const ${
     }
 % endif
     state->cancelled = 0u;
+% if started:
+    state->started = 0u;
+% endif
     state->base[${name}_base_none] = 0u;
 % for arena in arenas:
     state->base[${name}_base_${arena.field}] = (match_address_t)(uintptr_t)ctx->${arena.field};

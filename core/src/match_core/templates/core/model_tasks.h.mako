@@ -31,8 +31,11 @@ enum {
 % for queue in queues:
 % if queue.kind == "unit":
 ${code_sections[queue.name]} void ${name}_${queue.field}_loop(void *state);
-% elif queue.kind == "host":
+% elif queue.kind in ("host", "started"):
 ${code_sections[queue.name]} void ${name}_${queue.field}_run(${"" if queue.changes_state else "const "}${name}_state_t *state, uint32_t n);
+% endif
+% if queue.done:
+${code_sections[queue.name]} void ${name}_${queue.field}_end(${name}_state_t *state, uint32_t n, uint32_t failed);
 % endif
 % endfor
 % endif

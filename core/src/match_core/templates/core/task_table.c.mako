@@ -112,13 +112,32 @@ void ${name}_${queue.field}_run(${"" if queue.changes_state else "const "}${name
 % else:
     row->run(&task);
 % endif
+% if queue.done:
+    if (task.status == 0) {
+        state->started |= 1u << ${name}_queue_${queue.field};
+    } else {
+        ${name}_${queue.field}_end(state, n, 1u);
+    }
+% else:
     MATCH_NODE_END(row->node);
 % if regions:
     if (region > 0u) {
         state->region_result[region - 1u].failed = (task.status != 0) ? 1u : 0u;
     }
 % endif
+% endif
 }
+% if queue.done:
+
+/* A region that was started has ended, or could not be started. */
+void ${name}_${queue.field}_end(${name}_state_t *state, uint32_t n, uint32_t failed)
+{
+    MATCH_NODE_END(rows[n].node);
+    state->region_result[region_of[n] - 1u].failed = failed;
+    state->started &= ~(1u << ${name}_queue_${queue.field});
+    match_store(&state->queue[${name}_queue_${queue.field}].done, n + 1u);
+}
+% endif
 % if queue.kind == "unit":
 
 /* The unit's part of a run: waits until the host has posted a task, then runs it. */

@@ -81,8 +81,8 @@ int main(int argc, char **argv)
 % if signalling:
     match_twin_signalling(${", ".join(f"{cycles}u" for cycles in signalling)});
 % endif
-% for queue in unit_queues:
-    match_twin_queue(&state.queue[${queue}].posted, &state.queue[${queue}].done);
+% for queue, started in unit_queues:
+    match_twin_queue(&state.queue[${queue}].posted, ${"NULL" if started else f"&state.queue[{queue}].done"});
 % endfor
     match_twin_charge_nodes(${host_clock}u, host_cycles, sizeof host_cycles / sizeof host_cycles[0]);
 % for arena in arenas:

@@ -106,7 +106,7 @@ PATTERNS = {
                 OperatorClaim("MaxPool", (FLOAT, IMAGE, FLOOR)),
                 OperatorClaim("Relu", (FLOAT, IMAGE)),
             ),
-            limits=RegionLimits(nodes_max=64),
+            limits=RegionLimits(nodes_max=64, inputs_max=8, outputs_max=8),  # ENDS_MAX of fern_q.c
             counts=partial(counts, "fern_q"),
             worth=_worth,
             worth_rule="a region has a convolution",

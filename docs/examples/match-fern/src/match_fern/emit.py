@@ -1,10 +1,11 @@
-"""How the engines are called in C. On the chip ``fern_wait`` is the board's; on the twin it counts modelled cycles."""
+"""How the engines are called in C. On the chip, ``fern_wait``, ``fern_begin`` and ``fern_ended`` are the board's; on
+the twin they count modelled cycles."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from match_core import PlatformApi, RegionKernel, RuntimeFile, TwinApi, UnitApi
+from match_core import PlatformApi, QueueApi, RegionKernel, RuntimeFile, TwinApi, UnitApi
 
 from match_fern.hardware import VALUES
 from match_fern.program import compile_program
@@ -16,7 +17,8 @@ def _file(name: str) -> RuntimeFile:
 
 
 def unit_api(unit: str) -> UnitApi:
-    """fern_c gets C, fern_q its binary and the functions that interpret it."""
+    """fern_c gets C, fern_q its binary and the functions that interpret it. In concurrent programs the host starts
+    regions of fern_q and goes on; it waits for those of fern_c."""
     runtime = {"fern_c": ("fern.h",), "fern_q": ("fern.h", "fern_q.c")}
     kernels = {"fern_c": RegionKernel(compile_source), "fern_q": RegionKernel(compile_program)}
     return UnitApi(
@@ -31,4 +33,5 @@ def unit_api(unit: str) -> UnitApi:
             defines=tuple(f"{name.upper()}_START={figures['start_cycles']}u" for name, figures in VALUES.items()),
         ),
         clock=unit,
+        queue=QueueApi(done="fern_ended") if unit == "fern_q" else None,
     )

@@ -9,7 +9,7 @@ def _engine(name: str, description: str, macs: int, elements: int, start: int) -
     figures = (
         Constant("macs_per_cycle", macs, "MAC/cycle", _EXAMPLE, estimate=True),
         Constant("elements_per_cycle", elements, "elements/cycle", _EXAMPLE, estimate=True),
-        Constant("start_cycles", start, "cycles", _EXAMPLE, estimate=True),  # the host starts a region
+        Constant("start_cycles", start, "cycles", _EXAMPLE, estimate=True),  # until it begins a region
     )
     return Unit(name, description, constants=figures)
 

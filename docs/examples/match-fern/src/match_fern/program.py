@@ -39,7 +39,8 @@ def compile_program(request: RegionRequest) -> RegionCode:
         "<4sHHII", b"FERN", VERSION, len(writer.steps), region_cycles("fern_q", region), writer.scratch
     )
     code, constants = header + b"".join(writer.steps), tuple(writer.constants)
-    return RegionCode("binary", code, "fern_q_load", "fern_q_run", "fern_q_unload", constants, writer.scratch)
+    functions = ("fern_q_load", "fern_q_run", "fern_q_unload")
+    return RegionCode("binary", code, *functions, constants, writer.scratch, start="fern_q_start")
 
 
 class _Writer:

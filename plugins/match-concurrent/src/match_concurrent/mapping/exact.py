@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from match_core.cp_sat import solve
+from match_core.cp_sat import load_cp_model, solve
 
 from match_concurrent.mapping.costs import IMPOSSIBLE
 from match_concurrent.mapping.parts import Division
@@ -54,9 +54,7 @@ class _Window:
     window: range
 
     def solve(self, seconds: float) -> Evaluation | None:
-        # Imported here because the import takes a second, which programs without concurrency can save.
-        from ortools.sat.python import cp_model
-
+        cp_model = load_cp_model()
         self.model = cp_model.CpModel()
         self.horizon = 2 * self.best.finish + 1
         self.divisions = {number: self._divisions(number) for number in self.window}

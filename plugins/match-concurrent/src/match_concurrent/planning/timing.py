@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.cp_sat import Answer, solve
+from match_core.cp_sat import Answer, load_cp_model, solve
 
 from match_concurrent.planning.lags import lags_of
 from match_concurrent.planning.scope import Scope, lag_between
@@ -39,9 +39,7 @@ class Timed:
 
 def starts_model(problem: Problem, scope: Scope, times: Times, horizon: int) -> Starts:
     """Starts of the scope's jobs with hints from ``times``; the makespan includes the jobs after them."""
-    from ortools.sat.python import cp_model
-
-    lags, model = lags_of(problem.lanes, problem.signalling), cp_model.CpModel()
+    lags, model = lags_of(problem.lanes, problem.signalling), load_cp_model().CpModel()
     start: dict[int, cp_model.IntVar] = {}
     lanes: dict[int, list[cp_model.IntervalVar]] = {}
     span = model.new_int_var(scope.floor, max(horizon, scope.floor), "span")

@@ -5,6 +5,7 @@ bytes; else the sums have 64 bits."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from match_core.ir.reader import shape_of
 from match_core.ir.topology import is_constant
 from match_host.graph import constant_at, dtype_of, elements
 from match_host.kernels.code import Uses, inline_code
+from match_host.kernels.overlap import element_by_element
 from match_host.kernels.work import Work
 
 from match_cortexm.headers import MVE, SHARED, header
@@ -97,4 +99,5 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
     text = "\n".join((*lines, body))
     code = inline_code(function, comment, node.inputs[:2], node.outputs[:1], text, uses)
     form, pairs = ("add_mve", count // 4) if vectors else ("add" if short else "add_wide", count)
+    code = replace(code, overlaps=element_by_element(node.inputs[:2], node.outputs[0]))
     return Counted(tuple(node.inputs[:2]), code, Work(), form, (("pairs", pairs),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ from match_core.ir.reader import shape_of
 from match_core.ir.topology import is_constant
 from match_host.graph import dtype_of, elements, values_of
 from match_host.kernels.code import Uses, inline_code
+from match_host.kernels.overlap import element_by_element
 from match_host.kernels.work import Work
 
 from match_cortexm.headers import BYTES, SHARED, header
@@ -49,6 +51,7 @@ def build_lookup(nodes: tuple[gs.Node, ...], function: str, helium: bool = True)
     for name in (SHARED, BYTES):
         uses.headers[name] = header(name)
     code = inline_code(function, f"{node.op}: {count} bytes", node.inputs[:2], node.outputs[:1], body, uses, {1: table})
+    code = replace(code, overlaps=element_by_element(node.inputs[:1], node.outputs[0]))
     vectors = -(-count // 16)
     form = f"lookup_mve{'' if left == '16' else '_part'}{'_few' if vectors <= UNROLLED else ''}"
     return Counted(tuple(node.inputs[:2]), code, Work(), form, (("vectors", vectors),))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ from match_cortexm.headers import DSP, MVE, SHARED, header
 from match_cortexm.kernels.border import border_of, copied_rows
 from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.layer import Layer, layer_of
+from match_cortexm.kernels.overlap import tile_by_tile
 from match_cortexm.kernels.packing import pack_dsp, pack_mve
 from match_cortexm.kernels.requant import extend_of
 from match_cortexm.kernels.templates import render_body
@@ -190,6 +191,7 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
     comment = f"{layer.node.op}, {node.op}: {inputs} to {layer.outputs} channels, kernel {y.kernel}x{x.kernel}"
     constants = dict(enumerate(form.constants, 1))
     code = inline_code(function, comment, arguments, nodes[-1].outputs[:1], text, uses, constants)
+    overlaps = tile_by_tile(layer.source, nodes[-1].outputs[0], y, x, inputs, layer.outputs, positions)
     blocks = border.tiles * -(-layer.outputs // OUTPUTS)
     steps = blocks * rows * words
     unroll = unroll_of(words)
@@ -205,4 +207,4 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         "compact_rows": (border.tiles - border.outside) * y.kernel * form.compact,
         "compact_words": (border.tiles - border.outside) * y.kernel * -(-columns * inputs // 4) * form.compact,
     }
-    return Counted(arguments, code, Work(), form.name, tuple(counts.items()), layer.macs)
+    return Counted(arguments, replace(code, overlaps=overlaps), Work(), form.name, tuple(counts.items()), layer.macs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ from match_host.kernels.work import Work
 from match_cortexm.headers import SHARED, header
 from match_cortexm.kernels.border import border_of
 from match_cortexm.kernels.counted import Counted
+from match_cortexm.kernels.overlap import channel_by_channel
 from match_cortexm.kernels.templates import render_body
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ def build_taps(
     for name in (SHARED, *form.headers):
         uses.headers[name] = header(name)
     code = inline_code(function, comment, arguments, (result,), text, uses, constants)
+    code = replace(code, overlaps=channel_by_channel(image.source, result, y, x, channels))
     blocks = -(-channels // form.block)
     steps = border.tiles * blocks * image.taps
     written = image.taps <= MOST_WRITTEN_TAPS

@@ -1,11 +1,13 @@
 """Sends points to a cluster and collects outcomes, each once: one retry elsewhere after an incident, then a coded row.
 
+A task holds one point, or several where points are so short, or workers so many, that the scheduler could not keep up.
 Workers that stop answering are found by their heartbeats, which the scheduler records: their tasks go elsewhere, and
 what they may send later is ignored.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
@@ -33,13 +35,18 @@ _AHEAD = 2
 _LOOK, SILENT, _EMPTY = 2.0, 30.0, 60.0
 #: Seconds for fetching one outcome, which is small.
 _FETCH = 15.0
+#: Seconds between two tasks that client and scheduler stand for hours: twice what a task costs the slower one, measured
+#: by benchmarks.explore_engine. No task holds more points than the largest number.
+TASK_SECONDS, POINTS_MAX = 0.012, 32
+#: A task holds at most this part of the points of each worker that are left, so that all workers end together.
+_PART_LEFT = 8
 #: Incidents after which a worker gets no more tasks, as long as there are others.
 _TOLERATED = 2
 
 
 @dataclass(frozen=True)
 class _Flight:
-    point: Point
+    points: tuple[Point, ...]
     attempt: int
     future: Future
     places: frozenset[str]
@@ -68,7 +75,7 @@ class Driver:
         self._silent: frozenset[str] = frozenset()
         self._beats: dict[str, tuple[float, float]] = {}
         self._looked, self._seen = 0.0, time.monotonic()
-        self._count = 0
+        self._count, self._work = 0, 0.0
 
     def run(self, points: Sequence[Point]) -> Iterator[tuple[Point, Outcome]]:
         """Outcomes as they arrive. ToolError MATCH-T023 if the cluster ends."""
@@ -76,7 +83,7 @@ class Driver:
         while waiting or self._flying:
             self._look()
             while waiting and len(self._flying) < self._room():
-                self._send(waiting.popleft(), 1, frozenset())
+                self._send(tuple(waiting.popleft() for _ in range(self._points_each(len(waiting)))), 1, frozenset())
             try:
                 future = self._arrived.get(timeout=0.5)
             except Empty:
@@ -89,7 +96,14 @@ class Driver:
         usable = sum(threads for worker, threads in self._threads.items() if worker not in self._silent)
         return max(1, _AHEAD * usable)
 
-    def _send(self, point: Point, attempt: int, avoid: frozenset[str]) -> None:
+    def _points_each(self, left: int) -> int:
+        """How many points the next task holds."""
+        threads = max(1, sum(self._threads.values()))
+        known = self._work / len(self.seconds) if self.seconds else math.inf
+        wanted = min(POINTS_MAX, threads * TASK_SECONDS / max(known, 1e-3))
+        return max(1, min(math.ceil(wanted), left // (_PART_LEFT * threads)))
+
+    def _send(self, points: tuple[Point, ...], attempt: int, avoid: frozenset[str]) -> None:
         bad = {worker for worker, count in self._troubles.items() if count >= _TOLERATED}
         known = frozenset(self._threads)
         places = known - self._silent - avoid - bad or known - self._silent - avoid or known - self._silent
@@ -97,48 +111,50 @@ class Driver:
         future = self.client.submit(
             evaluate,
             self.name,
-            point.content(),
-            self.keep.get(point.index, ""),
+            [(point.content(), self.keep.get(point.index, "")) for point in points],
             self.limits.seconds,
             self.limits.memory_bytes,
-            key=f"{self.name}-{point.index}-{attempt}-{self._count}",
+            key=f"{self.name}-{points[0].index}-{attempt}-{self._count}",
             pure=False,
             workers=sorted(places) if places < known else None,
         )
-        self._flying[future.key] = _Flight(point, attempt, future, places, avoid)
+        self._flying[future.key] = _Flight(points, attempt, future, places, avoid)
         future.add_done_callback(self._arrived.put)
 
     def _landed(self, flight: _Flight) -> Iterator[tuple[Point, Outcome]]:
-        found = self._fetched(flight)
-        if not isinstance(found, Incident):
-            yield flight.point, found
+        answers, incident = self._fetched(flight)
+        for point, answer in zip(flight.points, answers, strict=False):
+            self.seconds[point.index] = answer["seconds"]
+            self._work += answer["seconds"]
+            yield point, answer["outcome"]
+        if incident is None:
             return
+        troubled, *others = flight.points[len(answers) :]
+        if others:  # they had no chance yet, or a chance beside another
+            self._send(tuple(others), flight.attempt, flight.avoid)
         if flight.attempt == 1:
-            self.retried.append(found)
-            self._troubles[found.worker] += bool(found.worker)
-            self._send(flight.point, 2, flight.avoid | ({found.worker} - {""}))
+            self.retried.append(incident)
+            self._troubles[incident.worker] += bool(incident.worker)
+            self._send((troubled,), 2, flight.avoid | ({incident.worker} - {""}))
             return
         for worker in flight.avoid:  # the task is at fault, not the worker
             self._troubles[worker] -= 1
-        code, what = CODES[found.kind]
-        yield flight.point, failed(code, what, flight.point.model, f"{found.why}; it was tried twice")
+        code, what = CODES[incident.kind]
+        yield troubled, failed(code, what, troubled.model, f"{incident.why}; it was tried twice")
 
-    def _fetched(self, flight: _Flight) -> Outcome | Incident:
+    def _fetched(self, flight: _Flight) -> tuple[Sequence[dict[str, Any]], Incident | None]:
+        """The answers for the first points of a task, and what happened to the next one."""
         try:
-            worker, answer, incident = flight.future.result(timeout=_FETCH)
+            worker, answers, incident = flight.future.result(timeout=_FETCH)
         except (TimeoutError, OSError):
-            return Incident("worker", "its worker does not answer")
+            return (), Incident("worker", "its worker does not answer")
         except KilledWorker:
-            return Incident("worker", "its worker was killed")
+            return (), Incident("worker", "its worker was killed")
         except CancelledError:
             if self.client.status != "running":
                 raise cluster_lost(self._address, "the scheduler closed the connection") from None
-            return Incident("worker", "its worker is gone")
-        if incident is not None:
-            return Incident(**{**incident, "worker": worker})
-        self.seconds[flight.point.index] = answer["seconds"]
-        outcome: Outcome = answer["outcome"]
-        return outcome
+            return (), Incident("worker", "its worker is gone")
+        return answers, None if incident is None else Incident(**{**incident, "worker": worker})
 
     @property
     def _address(self) -> str:
@@ -166,7 +182,7 @@ class Driver:
             if key in stuck or (nowhere and len(self._silent) < len(self._threads)):
                 del self._flying[key]
                 self.retried.append(Incident("worker", "its worker sends no heartbeat", *sorted(flight.places)[:1]))
-                self._send(flight.point, flight.attempt, flight.avoid)
+                self._send(flight.points, flight.attempt, flight.avoid)
                 flight.future.cancel()
 
     def _workers(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from queue import Empty, LifoQueue
@@ -59,14 +59,18 @@ class StudyFiles(WorkerPlugin):  # type: ignore[misc]  # distributed has no type
 
 
 def evaluate(
-    name: str, point: Mapping[str, Any], keep: str, seconds: float, memory_bytes: int
-) -> tuple[str, dict[str, Any], dict[str, Any] | None]:
-    """The task: where it ran, outcome and seconds, and the incident in their place (plain values)."""
+    name: str, points: Sequence[tuple[Mapping[str, Any], str]], seconds: float, memory_bytes: int
+) -> tuple[str, list[dict[str, Any]], dict[str, Any] | None]:
+    """The task: where it ran, outcome and seconds of each point (content, folder to keep its program), and the incident
+    that ended it: no later point was begun (plain values)."""
     worker = get_worker()
-    found = worker.plugins[name].evaluate(point, keep, seconds, memory_bytes)
-    if isinstance(found, Incident):
-        return worker.address, {}, asdict(found)
-    return worker.address, found, None
+    answers: list[dict[str, Any]] = []
+    for point, keep in points:
+        found = worker.plugins[name].evaluate(point, keep, seconds, memory_bytes)
+        if isinstance(found, Incident):
+            return worker.address, answers, asdict(found)
+        answers.append(found)
+    return worker.address, answers, None
 
 
 def code_here() -> str:

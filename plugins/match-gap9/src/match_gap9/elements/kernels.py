@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from match_core import Kernel, KernelInterface, RuntimeFile
-from match_core.lower.chip import runtime_files
 from match_core.lower.interfaces import context_header
 from match_core.patterns.packing import Pack, nothing
+from match_host.chip import runtime_files
 
 from match_gap9.elements.patterns import DEQUANTIZE, INTERFACES, LUT, PRODUCT, REQUANT, pack_scales, pack_table
 

@@ -34,7 +34,8 @@ class Library:
 
 def needed_libraries(sources: Mapping[str, str]) -> tuple[Library, ...]:
     """The libraries that C files (name to text) call, each with exactly the files that the calls need."""
-    code = [_COMMENT.sub(" ", text) for text in sources.values()]
+    calling = (text for text in sources.values() if "pulp_nn_" in text or "ne16_nnx_" in text)  # not those of weights
+    code = [_COMMENT.sub(" ", text) for text in calling]
     called = {name for text in code for name in _CALL.findall(text)}
     libraries = (_pulp_nn(called),) if called else ()
     return (*libraries, _pulp_nnx()) if any("ne16_nnx_" in text for text in code) else libraries

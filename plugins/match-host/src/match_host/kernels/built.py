@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from match_core.contract.unit_api import InlineCode, InlineKernel, InlineRequest
@@ -12,17 +13,32 @@ from match_host.kernels.work import Work
 from match_host.machine import GENERIC, Machine
 
 if TYPE_CHECKING:
+    import numpy as np
     import onnx_graphsurgeon as gs
     from match_core.contract.structure import Match
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
 class Built:
-    """A kernel: the tensors it reads in argument order, its C, and the operations of one call."""
+    """A kernel: the tensors it reads in argument order, its C, and the operations of one call. ``text``: the C, or how
+    to write it if ``constants``, those that replace constant arguments, are known before: most kernels are candidates
+    only."""
 
     arguments: tuple[gs.Tensor, ...]
-    code: InlineCode
+    text: InlineCode | Callable[[], InlineCode]
     work: Work
+    constants: Mapping[int, NDArray[np.generic]] | None = field(default=None, kw_only=True)
+
+    @cached_property
+    def code(self) -> InlineCode:
+        """The kernel's C."""
+        return self.text() if callable(self.text) else self.text
+
+    @property
+    def packed(self) -> Mapping[int, NDArray[np.generic]]:
+        """The constants that replace constant arguments."""
+        return self.code.constants if self.constants is None else self.constants
 
 
 #: Builds the kernel of some nodes (topological, result last) under a C function name.

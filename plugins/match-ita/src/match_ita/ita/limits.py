@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from match_core import RequantSpec
+
 from match_ita.constants import values
 
 _FIGURES = values()
@@ -20,6 +22,7 @@ BIAS_END = 1 << (_FIGURES["bias_bits"] - 1)
 #: Ranges of the registers of a requantisation.
 MULTIPLIER_MAX = (1 << _FIGURES["multiplier_bits"]) - 1
 SHIFT_MAX = _FIGURES["shift_max"]
+REQUANT = RequantSpec(_FIGURES["multiplier_bits"], False, 64, shift_max=SHIFT_MAX, activation_type="int8")
 ADD_MIN, ADD_MAX = -(1 << (_FIGURES["add_bits"] - 1)), (1 << (_FIGURES["add_bits"] - 1)) - 1
 #: Constants of GELU are -GELU_END to GELU_END - 1.
 GELU_END = 1 << (_FIGURES["gelu_bits"] - 1)

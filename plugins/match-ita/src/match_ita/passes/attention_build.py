@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, shape_of
+from match_quant.linear.layers import LinearLayer, is_private, linear_layer, requant_constants, set_weight
 
 from match_ita.functions import ATTENTION, function_protos
 from match_ita.ita.limits import BLOCK
@@ -14,7 +15,6 @@ from match_ita.passes.attention_match import Heads, Projection
 from match_ita.passes.attention_numbers import Design, ItaMax
 from match_ita.passes.attention_symmetric import Symmetric
 from match_ita.passes.attention_trace import trace
-from match_ita.passes.linear_layers import LinearLayer, is_private, linear_layer, requant_constants, set_weight
 from match_ita.passes.nodes import Label, Origin, padded, product, reshaped, sliced, transposed
 
 if TYPE_CHECKING:

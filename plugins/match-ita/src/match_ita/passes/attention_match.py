@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core.contract.model import qualified_op
 from match_core.ir.reader import producer, shape_of
+from match_quant.linear.layers import LinearLayer, is_private, linear_layer
 from numpy.typing import NDArray
 
 from match_ita.passes.attention_affine import Affine, affine_of, scalar
 from match_ita.passes.attention_trace import trace
-from match_ita.passes.linear_layers import LinearLayer, is_private, linear_layer
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

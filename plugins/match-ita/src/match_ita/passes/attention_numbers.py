@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from match_quant.multipliers import nearest
 
 from match_ita.arithmetic import RequantStep
-from match_ita.ita.limits import BLOCK, GROUP, SUM_LENGTH_MAX, TILES_MAX
+from match_ita.ita.limits import BLOCK, GROUP, REQUANT, SUM_LENGTH_MAX, TILES_MAX
 from match_ita.passes.attention_affine import Affine, integers, scalar
 from match_ita.passes.attention_match import Heads, NotAttentionError
 from match_ita.passes.attention_symmetric import Symmetric, symmetric
-from match_ita.passes.requant_search import nearest
 
 #: Largest error that 8 bits of a multiplier may cause, at the ends of the range, in LSB of the result.
 ERROR_MAX = 1.0
@@ -145,7 +145,7 @@ def _whole_step(slope: float, line: Affine, what: str) -> RequantStep:
 
 def _step(slope: float, add: int, reach: float, what: str) -> RequantStep:
     """``reach``: the largest result before ``add``."""
-    found = nearest(slope)
+    found = nearest(slope, REQUANT)
     if found is None:
         raise NotAttentionError(f"ITA cannot requantise {what} by {slope:.3g}: no 8-bit multiplier is near")
     error = found.error(slope, max(1, int(np.ceil(reach / slope))))

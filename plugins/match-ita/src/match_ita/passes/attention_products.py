@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core.ir.editor import Editor
 from match_core.ir.reader import shape_of
+from match_quant.linear.layers import requant_constants
 
 from match_ita.arithmetic import RequantStep
 from match_ita.ita.limits import BLOCK
@@ -17,7 +18,6 @@ from match_ita.passes.attention_build import connect, project, turned
 from match_ita.passes.attention_match import Heads
 from match_ita.passes.attention_numbers import product_steps
 from match_ita.passes.attention_symmetric import Symmetric, symmetric
-from match_ita.passes.linear_layers import requant_constants
 from match_ita.passes.nodes import Label, padded, product, reshaped, sliced, transposed
 
 if TYPE_CHECKING:

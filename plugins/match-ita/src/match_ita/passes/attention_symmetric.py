@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from match_quant.linear.layers import Ints
+from match_quant.multipliers import below
 
-from match_ita.ita.limits import BLOCK
+from match_ita.ita.limits import BLOCK, REQUANT
 from match_ita.passes.attention_match import NotAttentionError, Projection
-from match_ita.passes.linear_layers import Ints
-from match_ita.passes.requant_search import below
 
 #: Bits of a new multiplier, as the core's own ones have (match_quant/requant.py).
 _MULTIPLIER_BITS = 24
@@ -60,7 +60,7 @@ def symmetric(projection: Projection) -> Symmetric:
 
 def _eight_bits_below(slope: float) -> float:
     """The largest factor with a multiplier of 8 bits that is at most ``slope``."""
-    found = below(slope)
+    found = below(slope, REQUANT)
     if found is None:
         raise NotAttentionError(f"the factor of a linear layer, {slope:.3g}, has no 8-bit multiplier")
     return found.slope

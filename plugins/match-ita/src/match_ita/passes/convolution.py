@@ -17,9 +17,9 @@ from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
 from match_core.ir.geometry import ConvGeometry, conv_geometry
 from match_core.ir.reader import constant, optional_input, producer, shape_of
+from match_quant.linear.layers import Ints, is_private
 
 from match_ita.passes.convolution_rows import known_rows, rows_of
-from match_ita.passes.linear_layers import Ints, is_private
 from match_ita.passes.nodes import Label, Origin, padded, product, reshaped, sliced, transposed
 
 if TYPE_CHECKING:

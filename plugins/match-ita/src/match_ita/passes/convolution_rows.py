@@ -8,8 +8,8 @@ import numpy as np
 from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
 from match_core.ir.reader import producer, shape_of
+from match_quant.linear.layers import is_private
 
-from match_ita.passes.linear_layers import is_private
 from match_ita.passes.nodes import reshaped, transposed
 
 if TYPE_CHECKING:

@@ -15,6 +15,14 @@ from match_core import Model, Pass, PassContext, Phase
 from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, producer, shape_of
+from match_quant.linear.layers import (
+    INT8_MAX,
+    INT8_MIN,
+    LinearLayer,
+    is_private,
+    linear_layer,
+    set_requant,
+)
 
 from match_ita.arithmetic import GeluConstants
 from match_ita.functions import GELU, function_protos
@@ -23,14 +31,6 @@ from match_ita.passes.gelu_exact import exact_constants
 from match_ita.passes.gelu_fit import fit
 from match_ita.passes.gelu_readers import Readers, invert, readers
 from match_ita.passes.linear_expectation import expected
-from match_ita.passes.linear_layers import (
-    INT8_MAX,
-    INT8_MIN,
-    LinearLayer,
-    is_private,
-    linear_layer,
-    set_requant,
-)
 from match_ita.passes.linear_requant import as_ita
 from match_ita.passes.nodes import reshaped
 

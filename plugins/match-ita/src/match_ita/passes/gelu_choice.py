@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from match_quant import multipliers
 from match_quant.expectation import Expectation, Reals
+from match_quant.linear.layers import INT8_MAX, Ints, LinearLayer
 from numpy.typing import NDArray
 
 from match_ita.arithmetic import GeluConstants, RequantStep, gelu, gelu_constants
-from match_ita.passes import requant_search
+from match_ita.ita.limits import REQUANT
 from match_ita.passes.gelu_fit import GeluTable
-from match_ita.passes.linear_layers import INT8_MAX, Ints, LinearLayer
 
 #: c = 1 / (-0.2888 S^2 / 2) must fit 16 bits.
 _SCALE_MIN = 0.01454
@@ -50,7 +51,8 @@ def choose(layer: LinearLayer, table: NDArray[np.int8], fitted: GeluTable, befor
     scale = _scale(table, fitted)
     offset = layer.addend / 2.0**layer.shift - 0.5 - fitted.zero_x
     moving = slopes[slopes > 0]
-    one = requant_search.nearest(fitted.scale_x / scale * float(moving[0])) if np.all(slopes == moving[0]) else None
+    ratio = fitted.scale_x / scale * float(moving[0])
+    one = multipliers.nearest(ratio, REQUANT) if np.all(slopes == moving[0]) else None
     if one is not None and one.shift > 0:  # the layer gets ITA's constants, and S what belongs to them
         scale = fitted.scale_x * float(moving[0]) / one.slope
         multiplier, shift = np.array([one.multiplier], np.int64), one.shift
@@ -79,7 +81,7 @@ def _scale(table: NDArray[np.int8], fitted: GeluTable) -> float:
 def _constants(scale: float, fitted: GeluTable) -> GeluConstants | None:
     """b and c for inputs in steps of ``scale``, and a second requantisation that gives ``-1 - result``."""
     polynomial = gelu_constants(scale)
-    step = requant_search.nearest(_ERF_A * scale**3 / 4 / fitted.scale_y)
+    step = multipliers.nearest(_ERF_A * scale**3 / 4 / fitted.scale_y, REQUANT)
     add = -round(fitted.zero_y) - 1
     if step is None or not -128 <= add <= 127:
         return None

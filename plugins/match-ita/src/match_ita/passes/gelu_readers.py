@@ -9,8 +9,7 @@ import numpy as np
 from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, optional_input
-
-from match_ita.passes.linear_layers import Ints, LinearLayer, linear_layer, set_requant, set_weight
+from match_quant.linear.layers import Ints, LinearLayer, linear_layer, set_requant, set_weight
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs

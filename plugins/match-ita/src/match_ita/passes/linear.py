@@ -12,11 +12,7 @@ from dataclasses import replace
 import numpy as np
 from match_core import Model, Pass, PassContext, Phase
 from match_core.ir.editor import Editor
-
-from match_ita.ita.limits import BLOCK, SUM_LENGTH_MAX
-from match_ita.ita.requantisation import ItaRequant
-from match_ita.passes.linear_expectation import expected
-from match_ita.passes.linear_layers import (
+from match_quant.linear.layers import (
     INT8_MAX,
     INT8_MIN,
     Ints,
@@ -27,6 +23,10 @@ from match_ita.passes.linear_layers import (
     sum_ranges,
     value_range,
 )
+
+from match_ita.ita.limits import BLOCK, SUM_LENGTH_MAX
+from match_ita.ita.requantisation import ItaRequant
+from match_ita.passes.linear_expectation import expected
 from match_ita.passes.linear_padding import pad
 from match_ita.passes.linear_requant import as_ita, largest_difference, nearest
 from match_ita.passes.linear_scale import RMS_MAX, scaled

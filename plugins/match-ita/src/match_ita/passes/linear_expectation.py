@@ -1,139 +1,37 @@
-"""The expectation of an int8 tensor of the integer graph: mean and spread of each channel (last axis).
-
-Integerisation knows it but does not store it. This module derives it again from the nodes that compute the tensor:
-quantised inputs, layer normalisation (which fixes mean and spread), linear layers, tables, attention. Other tensors
-count as uniform over all values, the most cautious estimate in use.
-"""
+"""The expectation of int8 tensors that ITA's own operators compute, and of all others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.contract.model import qualified_op
-from match_core.ir.reader import constant, producer, quant_of, shape_of
-from match_quant.expectation import Expectation, Reals, clipped, graph_input, unknown
+from match_core.ir.reader import constant, producer
+from match_quant.expectation import Expectation, clipped
+from match_quant.linear.expectation import Expected, through_table
+from match_quant.linear.layers import INT8_MAX, INT8_MIN
 
 from match_ita.arithmetic import GeluConstants, RequantStep, gelu
 from match_ita.functions import ATTENTION, GELU
-from match_ita.passes.linear_layers import INT8_MAX, INT8_MIN, Ints, linear_layer, per_column
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-_UNIFORM_SD = 256 / np.sqrt(12)
-#: Nodes that are followed towards the inputs.
-_DEPTH = 32
+
+def expected(x: gs.Tensor, outputs: Sequence[gs.Tensor]) -> Expectation:
+    """The expectation of each channel of ``x``, an int8 tensor of a graph with these outputs."""
+    return Expected(outputs, {GELU: _polynomial, ATTENTION: _attention}).of(x)
 
 
-def expected(x: gs.Tensor, outputs: Sequence[gs.Tensor], depth: int = _DEPTH) -> Expectation:
-    """The expectation of each channel of ``x``, an int8 tensor; one entry if channels are not distinguished."""
-    node = producer(x)
-    rule = _RULES.get(qualified_op(node)) if node is not None and depth > 0 else None
-    found = rule(node, outputs, depth - 1) if rule is not None and node is not None else None
-    return found if found is not None else _uniform()
-
-
-def _uniform() -> Expectation:
-    lo, hi = np.array([INT8_MIN], np.int64), np.array([INT8_MAX], np.int64)
-    return Expectation(lo, hi, np.array([-0.5]), np.array([_UNIFORM_SD]), axis=-1)
-
-
-def _quantised(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
-    quant = quant_of(node, node.outputs[0].dtype)
-    if quant is None:
-        return None
-    return _last(unknown(quant) if node.inputs[0].inputs else graph_input(quant))
-
-
-def _last(found: Expectation) -> Expectation:
-    return replace(found, axis=-1)
-
-
-def _moved(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
-    """Moves: per channel if the last axis does not change. Padding has little influence."""
-    found = expected(node.inputs[0], outputs, depth)
-    before, after = shape_of(node.inputs[0]), shape_of(node.outputs[0])
-    stays = before[-1:] == after[-1:]
-    if node.op == "Transpose":
-        stays = stays and int(node.attrs.get("perm", [0])[-1]) == len(before) - 1
-    return found if stays or found.lo.size == 1 else _last(found.merged())
-
-
-def sums(x: Expectation, weight: Ints) -> tuple[Reals, Reals]:
-    """Mean and standard deviation of each column of ``x weight``, for independent channels of x."""
-    return x.mean @ weight, np.sqrt(np.square(x.sd) @ np.square(weight.astype(np.float64)))
-
-
-def _gathered(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
-    return _moved(node, outputs, depth) if int(node.attrs.get("axis", 0)) == 0 else None
-
-
-def _requantised(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
-    layer = linear_layer(node, outputs)
-    if layer is None:
-        return _scaled(node, outputs, depth)
-    mean, sd = sums(expected(layer.x, outputs, depth).per_channel(layer.weight.shape[0], -1), layer.weight)
-    slope, offset = layer.multiplier / 2.0**layer.shift, layer.addend / 2.0**layer.shift - 0.5
-    lo, hi = np.full(mean.shape, layer.lo, np.int64), np.full(mean.shape, layer.hi, np.int64)
-    return clipped(slope * mean + offset, slope * sd, lo, hi, axis=-1)
-
-
-def _scaled(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
-    """RequantI8 of an int8 tensor."""
-    if node.inputs[0].dtype != np.int8:
-        return None
-    return _affine(node, (expected(node.inputs[0], outputs, depth),), node.inputs[1:])
-
-
-def _added(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
-    terms = node.inputs[:2]
-    if any(tensor.dtype != np.int8 for tensor in terms):
-        return None
-    return _affine(node, tuple(expected(tensor, outputs, depth) for tensor in terms), node.inputs[2:])
-
-
-def _normalised(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
-    """The operand of M has mean 0 and variance 1 in units of 2^29 / sqrt(n), and the product is divided by 2^32."""
-    unit = 2.0**-3 / np.sqrt(int(node.inputs[0].shape[-1]))
-    normal = replace(_uniform(), mean=np.zeros(1), sd=np.full(1, unit))
-    return _affine(node, (normal,), [node.inputs[position] for position in (1, 2, 3, 5, 6)])
-
-
-def _affine(node: gs.Node, terms: tuple[Expectation, ...], constants: Sequence[gs.Tensor]) -> Expectation | None:
-    """Of ``clip(floor((sum of M * term + B) / D), lo, hi)``; None where constants differ along other axes than the
-    last."""
-    count, rank = int(node.outputs[0].shape[-1]), len(node.outputs[0].shape)
-    known = [constant(tensor) for tensor in constants]
-    columns = [per_column(values.astype(np.int64), rank, count) for values in known if values is not None]
-    numbers = [column.astype(np.float64) for column in columns if column is not None]
-    if len(numbers) != len(terms) + 4:
-        return None
-    *factors, addend, divisor, lo, hi = numbers
-    mean, variance = addend / divisor - 0.5, np.zeros(count)
-    for factor, term in zip(factors, terms, strict=True):
-        channels = term.per_channel(count, -1)
-        mean = mean + factor / divisor * channels.mean
-        variance = variance + np.square(factor / divisor * channels.sd)
-    return clipped(mean, np.sqrt(variance), lo.astype(np.int64), hi.astype(np.int64), axis=-1)
-
-
-def _table(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
-    table = constant(node.inputs[1])
-    return through_table(expected(node.inputs[0], outputs, depth), np.asarray(table, np.float64))
-
-
-def _polynomial(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
+def _polynomial(node: gs.Node, graph: Expected, depth: int) -> Expectation | None:
     b, c, multiplier, addend, divisor = (int(np.asarray(constant(tensor))) for tensor in node.inputs[1:6])
     shift = divisor.bit_length() - 1
     step = RequantStep(multiplier, shift, (addend - (divisor >> 1)) >> shift)
     table = gelu(np.arange(INT8_MIN, INT8_MAX + 1).astype(np.int8), GeluConstants(b, c, step))
-    return through_table(expected(node.inputs[0], outputs, depth), table.astype(np.float64))
+    return through_table(graph.of(node.inputs[0], depth), table.astype(np.float64))
 
 
-def _attention(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expectation | None:
+def _attention(node: gs.Node, graph: Expected, depth: int) -> Expectation | None:
     """Means of rows of v, weighted: as v itself is, times the sum of the weights (N / 256). Means over many rows have
     less spread; nothing is assumed of how many rows count."""
     turned = producer(node.inputs[2])
@@ -142,34 +40,7 @@ def _attention(node: gs.Node, outputs: Sequence[gs.Tensor], depth: int) -> Expec
     if turned is None or turned.op != "Transpose":
         return None
     total, multiplier, addend, divisor = (int(np.asarray(constant(tensor))) for tensor in node.inputs[6:10])
-    v = expected(turned.inputs[0], outputs, depth).per_channel(int(node.outputs[0].shape[-1]), -1)
+    v = graph.of(turned.inputs[0], depth).per_channel(int(node.outputs[0].shape[-1]), -1)
     factor = total / 256 * multiplier / divisor
     lo, hi = np.full(v.mean.shape, INT8_MIN, np.int64), np.full(v.mean.shape, INT8_MAX, np.int64)
     return clipped(factor * v.mean + addend / divisor - 0.5, factor * v.sd, lo, hi, axis=-1)
-
-
-def through_table(x: Expectation, table: Reals) -> Expectation:
-    """Of ``table[x + 128]``, for normally distributed x."""
-    values = np.arange(INT8_MIN, INT8_MAX + 1)
-    weight = np.exp(-0.5 * np.square((values[None, :] - x.mean[:, None]) / x.sd[:, None]))
-    weight /= weight.sum(axis=1, keepdims=True)
-    mean = weight @ table
-    sd = np.sqrt(np.maximum(weight @ np.square(table) - np.square(mean), 0.25))
-    lo, hi = (np.full(mean.shape, int(end), np.int64) for end in (table.min(), table.max()))
-    return Expectation(lo, hi, mean, sd, axis=-1)
-
-
-_RULES: Mapping[str, Callable[[gs.Node, Sequence[gs.Tensor], int], Expectation | None]] = {
-    "QuantizeLinear": _quantised,
-    "Reshape": _moved,
-    "Transpose": _moved,
-    "Gather": _gathered,
-    "Pad": _moved,
-    "Slice": _moved,
-    "match.arith::RequantI8": _requantised,
-    "match.arith::AddRequantI8": _added,
-    "match.arith::LayerNormRequantI8": _normalised,
-    "match.arith::LutI8": _table,
-    GELU: _polynomial,
-    ATTENTION: _attention,
-}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, optional_input, producer, shape_of
+from match_quant.linear.layers import Ints, LinearLayer
 
-from match_ita.passes.linear_layers import Ints, LinearLayer
 from match_ita.passes.nodes import padded, sliced
 
 if TYPE_CHECKING:

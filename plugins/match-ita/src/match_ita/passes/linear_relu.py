@@ -17,10 +17,10 @@ from match_core import Model, Pass, PassContext, Phase
 from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, shape_of
+from match_quant.linear.layers import INT8_MAX, INT8_MIN, Ints, LinearLayer, requant_constants
 from numpy.typing import NDArray
 
 from match_ita.passes.gelu import layer_before
-from match_ita.passes.linear_layers import INT8_MAX, INT8_MIN, Ints, LinearLayer, requant_constants
 from match_ita.passes.linear_requant import as_ita
 from match_ita.passes.nodes import reshaped
 

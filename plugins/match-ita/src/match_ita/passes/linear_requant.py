@@ -7,13 +7,13 @@ is off by up to 1 / 256, so the constants make both agree where the result is in
 from __future__ import annotations
 
 import numpy as np
+from match_quant import multipliers
 from match_quant.expectation import Reals
+from match_quant.linear.layers import INT8_MAX, INT8_MIN, Ints, LinearLayer
+from match_quant.multipliers import NarrowFactor
 
-from match_ita.ita.limits import MULTIPLIER_MAX, SHIFT_MAX
+from match_ita.ita.limits import MULTIPLIER_MAX, REQUANT, SHIFT_MAX
 from match_ita.ita.requantisation import ItaRequant, biases_fit, largest_sums, sums_fit, with_addend
-from match_ita.passes import requant_search
-from match_ita.passes.linear_layers import INT8_MAX, INT8_MIN, Ints, LinearLayer
-from match_ita.passes.requant_search import EightBit
 
 #: Sums of the wider requantisation must fit int64 when they are compared.
 _WIDE_SHIFT_MAX = 52
@@ -36,7 +36,7 @@ def nearest(layer: LinearLayer, low: Ints, high: Ints) -> ItaRequant | None:
     if not np.any(moving) or np.any(layer.multiplier[moving] != layer.multiplier[moving][0]):
         return None
     slope = float(layer.multiplier[moving][0]) / 2.0**layer.shift
-    factor = requant_search.nearest(slope)
+    factor = multipliers.nearest(slope, REQUANT)
     if factor is None:
         return None
     offset = layer.addend / 2.0**layer.shift - 0.5
@@ -46,7 +46,7 @@ def nearest(layer: LinearLayer, low: Ints, high: Ints) -> ItaRequant | None:
     return through(factor, pivot, result, offset, layer.weight)
 
 
-def through(factor: EightBit, pivot: Reals, result: Reals, offset: Reals, weight: Ints) -> ItaRequant | None:
+def through(factor: NarrowFactor, pivot: Reals, result: Reals, offset: Reals, weight: Ints) -> ItaRequant | None:
     """ITA's constants with this factor that give ``result`` [K] for the accumulators ``pivot`` [K]; None where biases
     do not fit, neither with no add nor with the middle of ``offset`` [K], the results for accumulators of 0."""
     sums = largest_sums(weight)

@@ -11,11 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from match_quant import multipliers
 from match_quant.expectation import Expectation
+from match_quant.linear.layers import INT8_MAX, INT8_MIN, Ints, LinearLayer
 
+from match_ita.ita.limits import REQUANT
 from match_ita.ita.requantisation import ItaRequant
-from match_ita.passes import requant_search
-from match_ita.passes.linear_layers import INT8_MAX, INT8_MIN, Ints, LinearLayer
 from match_ita.passes.linear_requant import through
 
 #: The expected error (root mean square over all results) that is allowed, in LSB. Rounding an exact result to integers
@@ -36,7 +37,7 @@ def scaled(layer: LinearLayer, x: Expectation) -> ScaledLayer | None:
     """The layer with one multiplier; None where the constants do not fit. ``x``: what is expected of the C inputs."""
     slopes = layer.multiplier / 2.0**layer.shift
     largest = float((slopes * np.abs(layer.weight).max(axis=0, initial=0)).max(initial=0.0)) / INT8_MAX
-    factor = requant_search.above(largest) if largest > 0 else None
+    factor = multipliers.above(largest, REQUANT) if largest > 0 else None
     if factor is None:
         return None
     weight = np.clip(np.rint(layer.weight * (slopes / factor.slope)), INT8_MIN, INT8_MAX).astype(np.int64)

@@ -17,12 +17,10 @@ import numpy as np
 from match_core import Model, Pass, PassContext, Phase
 from match_core.ir.editor import Editor
 from match_core.ir.reader import shape_of
+from match_quant import multipliers
 from match_quant.expectation import Expectation, Reals
-
-from match_ita.ita.limits import BLOCK, SUM_LENGTH_MAX
-from match_ita.passes import requant_search
-from match_ita.passes.linear_expectation import expected, sums
-from match_ita.passes.linear_layers import (
+from match_quant.linear.expectation import sums
+from match_quant.linear.layers import (
     INT8_MAX,
     Ints,
     LinearLayer,
@@ -31,6 +29,9 @@ from match_ita.passes.linear_layers import (
     sum_ranges,
     value_range,
 )
+
+from match_ita.ita.limits import BLOCK, REQUANT, SUM_LENGTH_MAX
+from match_ita.passes.linear_expectation import expected
 from match_ita.passes.nodes import Label, product, reshaped
 from match_ita.passes.split_columns import Range, columns, grain
 
@@ -106,7 +107,7 @@ def _plan(layer: LinearLayer, x: Expectation) -> Plan | None:
     )
     ratio = min(max(wide, _rounding(len(ranges)) / _RMS_GOAL), narrow)
     moving = slopes[slopes > 0]
-    one = requant_search.nearest(ratio * float(moving[0])) if np.all(moving == moving[0]) else None
+    one = multipliers.nearest(ratio * float(moving[0]), REQUANT) if np.all(moving == moving[0]) else None
     if one is not None and one.shift > 0:  # steps of shares that ITA has exactly
         ratio, shift = one.slope / float(moving[0]), one.shift
         multiplier = np.array([one.multiplier], np.int64)

@@ -9,9 +9,9 @@ import numpy as np
 from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, producer, shape_of
+from match_quant.linear.layers import Ints, is_private, linear_layer
 
 from match_ita.functions import GELU
-from match_ita.passes.linear_layers import Ints, is_private, linear_layer
 from match_ita.passes.nodes import Label, product, reshaped, sliced, strided
 
 if TYPE_CHECKING:

@@ -9,10 +9,15 @@ description = "Target ${name} for match"
 readme = "README.md"
 requires-python = ">=3.10"
 license = "Apache-2.0"
-dependencies = ["match-core>=${core_version},<${core_bound}", ${requires}"numpy>=1.26"]
+dependencies = [
+% for package in ("core", "host", "quant", "schedule", "map", *requires, "report", "verify", "python"):
+  "match-${package}>=${core_version},<${core_bound}",
+% endfor
+  "numpy>=1.26",
+]
 
 [project.optional-dependencies]
-test = ["match-core[testing]"]
+test = ["match-kit[testing]>=${core_version},<${core_bound}"]
 
 [project.entry-points."match.plugins"]
 ${name} = "${module}.plugin"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from match_core.contract.passes import Pass
 
+from match_quant.bounds import saturation_bounds
 from match_quant.powers.factors import power_of_two
 from match_quant.powers.fold_stride import fold_stride
 from match_quant.powers.kernels import ShiftUnit
@@ -19,4 +20,5 @@ __all__ = ["ShiftUnit", "shift_passes"]
 def shift_passes(unit: ShiftUnit) -> tuple[Pass, ...]:
     """The passes that bring layers into the arithmetic and the kernels of a unit, for ``match_transforms``."""
     folding = (fold_stride(unit),) if unit.folds else ()
-    return (power_of_two(unit), shift(unit), *folding, symmetric_padding(unit))
+    bounds = (saturation_bounds(unit.name, unit.requant.bounds),) if unit.requant.bounds else ()
+    return (power_of_two(unit), shift(unit), *folding, symmetric_padding(unit), *bounds)

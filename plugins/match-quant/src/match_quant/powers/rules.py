@@ -84,5 +84,7 @@ def shift_rules(unit: ShiftUnit) -> tuple[Constraint, Constraint, Constraint]:
         largest = int((reach + np.abs(found.bias)).max())
         return None if largest < 1 << 31 else f"a sum reaches {largest}"
 
-    bounds = bounds_are("results are cut to -128..127, or to 0..127 (ReLU)", (-128, 127), (0, 127))
+    pairs = unit.requant.bounds or ((-128, 127), (0, 127))
+    texts = [f"{low}..{high}{' (ReLU)' if low == 0 else ''}" for low, high in pairs]
+    bounds = bounds_are(f"results are cut to {', or to '.join(texts)}", *pairs)
     return requant, bounds, accumulator

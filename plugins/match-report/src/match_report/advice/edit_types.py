@@ -119,7 +119,7 @@ def _ternary(graph: gs.Graph) -> None:
     factor = size[large].mean()
     linear.weights.values = (np.sign(values) * large).astype(linear.values.dtype)
     scale = quantiser.inputs[1].values
-    quantiser.inputs[1] = constant(graph, f"{quantiser.name}_scale", (scale * factor).astype(scale.dtype))
+    quantiser.inputs[1] = constant(graph, f"{quantiser.name}_scale", np.asarray(scale * factor, scale.dtype))
 
 
 def _quantised(graph: gs.Graph) -> Linear:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from match_core.contract.errors import InfeasibleError, ModelError, UnsupportedError
+from match_core.contract.errors import MatchError
 from match_core.contract.observe import NullObserver
 from match_core.pipeline import decide, prepare
 
@@ -77,7 +77,7 @@ def find_flip(source: Model, names: Sequence[str], request: CompileRequest, plug
     for edit in edits_of(graph):
         tried += 1
         changed = graph.copy()
-        after = _run_edit(changed, edit, names[0], request, plugins)
+        after = run_edit(changed, edit, names[0], request, plugins)
         if after is None or after[0] == unit:
             continue
         units, costs = (unit, after[0]), (cycles, after[1])
@@ -89,7 +89,7 @@ def find_flip(source: Model, names: Sequence[str], request: CompileRequest, plug
     return FlipSearch(unit, tried, first)
 
 
-def _run_edit(
+def run_edit(
     graph: gs.Graph, edit: Edit, name: str, request: CompileRequest, plugins: Plugins
 ) -> tuple[str, int] | None:
     """Run the edited layer; None if the edit is not applicable: shapes contradict each other, or no unit runs it."""
@@ -101,7 +101,8 @@ def _run_edit(
 
 
 def _run(graph: gs.Graph, name: str, request: CompileRequest, plugins: Plugins) -> tuple[str, int] | None:
-    """The unit that computes the node, and the modelled cycles of the whole graph."""
+    """The unit that computes the node, and the modelled cycles of the whole graph; None if the graph cannot run, also
+    because of a fault of a package, which concerns no network of the user's."""
     import onnx
 
     with tempfile.TemporaryDirectory(prefix="match-explain-") as folder:
@@ -110,7 +111,7 @@ def _run(graph: gs.Graph, name: str, request: CompileRequest, plugins: Plugins) 
         alone = replace(request, model=path, name=None, execution="sequential", dims=())
         try:
             planned, _ = decide(prepare(alone, plugins, NullObserver()), plugins, NullObserver())
-        except (ModelError, UnsupportedError, InfeasibleError):
+        except MatchError:
             return None
     step = runner(planned, name)
     return None if step is None else (step.candidate.unit, planned.program.predicted_cycles)

@@ -7,10 +7,12 @@
 
 enum { QUANTISE = 1, CONV, POOL, RELU, DEQUANTISE };
 enum { OP, SOURCE, TARGET, PARAMETER, IN_H, IN_W, IN_C, OUT_H, OUT_W, OUT_C, K_H, K_W, S_H, S_W, D_H, D_W, P_H, P_W };
-enum { WORDS = 18, HEADER_BYTES = 16, VERSION = 1 };
+enum { WORDS = 18, HEADER_BYTES = 16, VERSION = 1, ENDS_MAX = 8 };
 
 typedef struct {
     const match_region_t *region;
+    const void *in[ENDS_MAX]; /* of the run that was started */
+    void *out[ENDS_MAX], *scratch;
     uint32_t cycles, count;
     int32_t steps[][WORDS];
 } program_t;
@@ -111,9 +113,8 @@ static void pool(const int32_t *s, const int8_t *x, int8_t *y)
     }
 }
 
-int fern_q_run(void *handle, const void *const *in, void *const *out, void *scratch)
+static int compute(const program_t *program, const void *const *in, void *const *out, void *scratch)
 {
-    const program_t *const program = handle;
     int8_t *const inner = scratch;
     for (uint32_t i = 0u; i < program->count; i++) {
         const int32_t *const s = program->steps[i];
@@ -131,6 +132,29 @@ int fern_q_run(void *handle, const void *const *in, void *const *out, void *scra
         default: return 1;
         }
     }
-    fern_wait(FERN_Q, program->cycles);
     return 0;
+}
+
+int fern_q_run(void *handle, const void *const *in, void *const *out, void *scratch)
+{
+    const program_t *const program = handle;
+    const int status = compute(program, in, out, scratch);
+    fern_wait(FERN_Q, program->cycles);
+    return status;
+}
+
+static int compute_started(void *argument)
+{
+    const program_t *const program = argument;
+    return compute(program, program->in, program->out, program->scratch);
+}
+
+/* The arrays of addresses do not outlive the call. */
+int fern_q_start(void *handle, const void *const *in, void *const *out, void *scratch)
+{
+    program_t *const program = handle;
+    memcpy(program->in, in, program->region->inputs_count * sizeof *in);
+    memcpy(program->out, out, program->region->outputs_count * sizeof *out);
+    program->scratch = scratch;
+    return fern_begin(compute_started, program, program->cycles);
 }

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from match_host.kernels.built import Built
 from match_host.kernels.code import Code, Uses, inline_code
 from match_host.kernels.elementwise.elementwise import body, describe, packed_constants, result_elements, statements
 from match_host.kernels.nest import broadcast_strides, merge, row_major
+from match_host.kernels.overlap import element_by_element
 from match_host.kernels.work import Work
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+    from match_core.contract.unit_api import InlineCode
 
 
 def build_elementwise(nodes: tuple[gs.Node, ...], function: str) -> Built:
@@ -21,15 +24,20 @@ def build_elementwise(nodes: tuple[gs.Node, ...], function: str) -> Built:
     operands = [broadcast_strides(argument.shape) for argument in group.arguments if argument.shape is not None]
     nest = merge(group.shape, [dense, *operands])
 
+    arguments, constants = tuple(argument.tensor for argument in group.arguments), packed_constants(group, 0)
+    outputs = nodes[-1].outputs[:1]
+
     def index(seen: tuple[int, ...]) -> str:
         return nest.index(broadcast_strides(seen))
 
-    with code.loops(nest.variables):
-        code.lines(statements(group, uses, index, f"out0[{nest.index(dense)}]"))
-    arguments = tuple(argument.tensor for argument in group.arguments)
-    outputs = nodes[-1].outputs[:1]
-    constants = packed_constants(group, 0)
-    sizes = "x".join(str(size) for size in group.shape) or "scalar"
-    comment = f"{describe(group)}: {sizes}"
+    def text() -> InlineCode:
+        with code.loops(nest.variables):
+            code.lines(statements(group, uses, index, f"out0[{nest.index(dense)}]"))
+        comment = f"{describe(group)}: {'x'.join(str(size) for size in group.shape) or 'scalar'}"
+        inline = inline_code(function, comment, arguments, outputs, code.text, uses, constants)
+        elsewhere = {argument.tensor.name for argument in group.arguments if argument.shape != group.shape}
+        overlaps = element_by_element((t for t in arguments if t.name not in elsewhere), outputs[0])
+        return replace(inline, overlaps=overlaps)
+
     work = (group.work + Work(memory=1, steps=1)).times(result_elements(group))
-    return Built(arguments, inline_code(function, comment, arguments, outputs, code.text, uses, constants), work)
+    return Built(arguments, text, work, constants=constants)

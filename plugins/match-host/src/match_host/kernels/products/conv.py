@@ -33,6 +33,7 @@ from match_host.machine import GENERIC, Machine
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+    from match_core.contract.unit_api import InlineCode
 
 __all__ = ["CONV_OPS", "build_conv", "pad_fill"]
 
@@ -46,15 +47,17 @@ def build_conv(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GEN
     epilogue = body(after, given=(conv.result.name,)) if after else None
     others = [argument.shape for argument in epilogue.arguments if argument.shape is not None] if epilogue else []
     writer = _Writer(flattened(conv, others), epilogue, machine)
-    writer.write()
     outputs, arguments = nodes[-1].outputs[:1], tuple(writer.arguments)
-    code = inline_code(
-        function, _comment(conv, epilogue), arguments, outputs, writer.code.text, writer.uses, writer.constants
-    )
+
+    def code() -> InlineCode:
+        writer.write()
+        comment, text = _comment(conv, epilogue), writer.code.text
+        return inline_code(function, comment, arguments, outputs, text, writer.uses, writer.constants)
+
     work = tile_work(writer.tile, conv.macs, writer.source_type, floating=conv.floating)
     work += moved_halves(writer.dtype, elements(shape_of(conv.result)))
     per_output = (epilogue.work if epilogue else Work()) + Work(memory=1, steps=2)
-    return Built(arguments, code, work + per_output.times(elements(shape_of(outputs[0]))))
+    return Built(arguments, code, work + per_output.times(elements(shape_of(outputs[0]))), constants=writer.constants)
 
 
 def _comment(conv: ConvShape, epilogue: Body | None) -> str:

@@ -29,6 +29,7 @@ from match_host.machine import GENERIC, Machine
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+    from match_core.contract.unit_api import InlineCode
     from numpy.typing import NDArray
 
 __all__ = ["DENSE_OPS", "build_dense"]
@@ -39,7 +40,6 @@ def build_dense(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GE
     product = dense_shape(nodes[0])
     epilogue = body(nodes[1:], given=(product.result.name,)) if len(nodes) > 1 else None
     writer = _Writer(product, epilogue, machine)
-    writer.write()
     arguments, outputs = tuple(writer.arguments), nodes[-1].outputs[:1]
     macs = elements(product.shape) * product.depth
     work = tile_work(writer.tile, macs, writer.a_type, floating=not product.integer)
@@ -49,8 +49,12 @@ def build_dense(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GE
     sizes = "x".join(str(size) for size in (*product.shape[:-1], product.depth, product.shape[-1]))
     tail = f", {describe(epilogue)}" if epilogue else ""
     comment = f"{product.node.op}{tail}: {sizes} multiply-accumulates"
-    code = inline_code(function, comment, arguments, outputs, writer.code.text, writer.uses, writer.constants)
-    return Built(arguments, code, work)
+
+    def code() -> InlineCode:
+        writer.write()
+        return inline_code(function, comment, arguments, outputs, writer.code.text, writer.uses, writer.constants)
+
+    return Built(arguments, code, work, constants=writer.constants)
 
 
 class _Writer:

@@ -28,6 +28,7 @@ from match_host.machine import GENERIC, Machine
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+    from match_core.contract.unit_api import InlineCode
     from numpy.typing import NDArray
 
 
@@ -37,12 +38,14 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, machine: Machine 
     after = nodes[nodes.index(conv.node) + 1 :]
     epilogue = body(after, given=(conv.result.name,)) if after else None
     writer = _Writer(conv, epilogue, machine)
-    writer.write()
     outputs, arguments = nodes[-1].outputs[:1], tuple(writer.arguments)
-    code = inline_code(
-        function, _comment(conv, epilogue), arguments, outputs, writer.code.text, writer.uses, writer.constants
-    )
-    return Built(arguments, code, _work(conv, epilogue))
+
+    def code() -> InlineCode:
+        writer.write()
+        comment, text = _comment(conv, epilogue), writer.code.text
+        return inline_code(function, comment, arguments, outputs, text, writer.uses, writer.constants)
+
+    return Built(arguments, code, _work(conv, epilogue), constants=writer.constants)
 
 
 def _comment(conv: Depthwise, epilogue: Body | None) -> str:

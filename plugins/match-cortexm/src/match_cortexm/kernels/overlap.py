@@ -1,0 +1,47 @@
+"""How far before its input a kernel's result must begin to overwrite it, for windows that slide over bytes in NHWC."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from match_core.contract.unit_api import Overlap
+from match_host.kernels.overlap import may_alias
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+    from match_host.kernels.window import Window
+    from numpy.typing import NDArray
+
+
+def tile_by_tile(
+    source: gs.Tensor, result: gs.Tensor, y: Window, x: Window, inputs: int, outputs: int, positions: int
+) -> tuple[Overlap, ...]:
+    """The overlap of a kernel that computes tiles of so many neighbouring positions, one after another: all
+    ``outputs`` of a tile while it reads all ``inputs`` of its windows. The last tile of a row may repeat positions."""
+    columns = np.minimum(np.arange(0, x.out, positions), max(x.out - positions, 0))
+    written = (np.arange(y.out)[:, None] * x.out + columns + min(positions, x.out)) * outputs
+    return _overlap(source, result, written - _first_read(y, x, columns) * inputs)
+
+
+def channel_by_channel(
+    source: gs.Tensor, result: gs.Tensor, y: Window, x: Window, channels: int
+) -> tuple[Overlap, ...]:
+    """The overlap of a kernel that reads a channel of a window before it writes this channel of the result, position
+    after position."""
+    columns = np.arange(x.out)
+    written = np.arange(y.out)[:, None] * x.out + columns
+    return _overlap(source, result, (written - _first_read(y, x, columns)) * channels)
+
+
+def _first_read(y: Window, x: Window, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first position inside the image of the windows that start at these columns: [rows, columns]."""
+    first_row = np.maximum(np.arange(y.out) * y.stride - y.before, 0)
+    first: NDArray[np.int64] = first_row[:, None] * x.size + np.maximum(columns * x.stride - x.before, 0)
+    return first
+
+
+def _overlap(source: gs.Tensor, result: gs.Tensor, leads: NDArray[np.int64]) -> tuple[Overlap, ...]:
+    """What a step writes must end before what it reads: no later step reads or writes before."""
+    lead = max(0, int(leads.max()))
+    return (Overlap(source.name, result.name, lead),) if may_alias(source, result) else ()

@@ -1,0 +1,78 @@
+"""Kernels overwrite their inputs, and layers run in stripes where RAM is short: the same bits with less memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from match_core.contract.errors import InfeasibleError
+from match_core.lower.overlap import overwritten
+from match_core.plugin.facade import Plugins
+from match_verify.verify import VerifyRequest, VerifyResult, verify_model
+
+from tests.conftest import ROOT
+from tests.end_to_end.models import QdqBuilder
+
+TARGETS = ("stm32l4r5", "corstone300")
+DEMO = ROOT / "examples" / "demo" / "resnet8_shapes.onnx"
+
+
+def run(model: Path, target: str, memory: int | None = None) -> VerifyResult:
+    """The program on the twin under sanitizers."""
+    sizes = () if memory is None else (("ram", memory),)
+    return verify_model(VerifyRequest(model, target, sanitize=True, memory=sizes, cache=False), Plugins.load())
+
+
+def arena(result: VerifyResult) -> int:
+    """Bytes of activations."""
+    program = result.compilation.program
+    return next(use.arena_bytes for use in program.memory if use.memory == program.soc.home)
+
+
+def chain(folder: Path) -> Path:
+    """Layers of every kind with odd sizes: windows that leave the image, strides, more and fewer channels."""
+    net = QdqBuilder(5, 8, 11, 9).conv(12, 1).conv(12, 3).conv(12, 3, group=12).conv(20, 1)
+    net = net.conv(20, 3, stride=2, group=20).conv(20, 3, pad=0).max_pool(2, 1).conv(7, 1)
+    return net.save(folder / "chain.onnx")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_layers_overwrite_their_inputs(target: str, tmp_path: Path) -> None:
+    result = run(chain(tmp_path), target)
+    assert result.ok
+    program = result.compilation.program
+    shared = [task.index for task in program.tasks if overwritten(program, task)]
+    assert len(shared) >= 4
+    largest = 11 * 9 * 20
+    assert arena(result) < largest + 11 * 9 * 12, "without overlaps, two neighbouring tensors live together"
+
+
+def test_a_distance_that_is_too_short_computes_something_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The distances are needed: with half of them, the twin finds other outputs."""
+    from match_cortexm.kernels import overlap
+
+    def half(y, x, columns):
+        return real(y, x, columns) + x.size
+
+    real = overlap._first_read
+    monkeypatch.setattr(overlap, "_first_read", half)
+    assert not run(chain(tmp_path), TARGETS[0]).computed
+
+
+@pytest.mark.parametrize("target", [TARGETS[0], pytest.param(TARGETS[1], marks=pytest.mark.slow)])
+def test_less_ram_costs_instructions(target: str) -> None:
+    """ResNet8 needs two of its largest tensors instead of three; in 9/10 of that, its largest layers run in stripes."""
+    plain = run(DEMO, target)
+    tasks = plain.compilation.program.tasks
+    first = next(task for task in tasks if task.assignment.candidate.pattern.name == "cortexm_add")
+    assert overwritten(plain.compilation.program, first)
+    most = max(b.size_bytes for b in plain.compilation.program.buffers if b.kind == "activation")
+    assert 2 * most <= arena(plain) < 2.2 * most
+    needed = next(use.used_bytes for use in plain.compilation.program.memory if use.memory == "ram")
+    small = run(DEMO, target, needed * 9 // 10)
+    assert small.ok
+    cycles = [result.compilation.program.predicted_cycles for result in (plain, small)]
+    assert cycles[0] < cycles[1] < 1.25 * cycles[0]
+    with pytest.raises(InfeasibleError) as caught:
+        run(DEMO, target, needed // 3)
+    assert caught.value.code == "MATCH-M001" and "in stripes" in caught.value.why
