@@ -100,10 +100,6 @@ def _task_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
         yield f"predicted {program.predicted_cycles} cycles, the last task ends at {start}"
 
 
-def _homes(program: Program) -> dict[str, Buffer]:
-    return {tensor: buffer for buffer in program.buffers for tensor in buffer.tensors}
-
-
 def _variables(graph: gs.Graph) -> dict[str, gs.Tensor]:
     variables = {t.name: t for node in graph.nodes for t in (*node.inputs, *node.outputs) if _is_read(t)}
     return {**variables, **{tensor.name: tensor for tensor in graph.inputs}}
@@ -111,7 +107,7 @@ def _variables(graph: gs.Graph) -> dict[str, gs.Tensor]:
 
 def _buffer_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
     """Every tensor in memory has a buffer of its size and kind, which tasks name."""
-    homes = _homes(program)
+    homes = {tensor: buffer for buffer in program.buffers for tensor in buffer.tensors}
     if len(homes) != sum(len(buffer.tensors) for buffer in program.buffers):
         yield "a tensor is in two buffers"
     if len({buffer.name for buffer in program.buffers}) != len(program.buffers):
