@@ -160,7 +160,8 @@ paper: $(STAMP)
 # The sweeps of the papers as studies, and what the engine of match explore costs.
 bench-studies: $(STAMP)
 	PYTHONPATH=. $(BIN)/python examples/study_models.py build/study-models
-	for study in match_l1 match_units match_diana_l1 matcha_parallel; do $(BIN)/match explore benchmarks/studies/$$study.toml -o build/studies/$$study || exit 1; done
+	for study in match_l1 match_units match_diana_l1 matcha_parallel gap9_l2; do $(BIN)/match explore benchmarks/studies/$$study.toml -o build/studies/$$study || exit 1; done
+	$(BIN)/python -m benchmarks.study_tables
 	$(BIN)/python -m benchmarks.explore_engine
 	$(BIN)/python -m benchmarks.explore_search
 

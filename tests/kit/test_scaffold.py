@@ -101,7 +101,7 @@ BUILD = "pyproject.toml"
 #: Part that is taken out (file, text, what stands there instead), the level that tells, and what it says.
 PARTS = {
     "entry point": (BUILD, 'sprout = "match_sprout.plugin"', "", "loads", "entry point"),
-    "bound": (BUILD, ">=0.1,<0.2", ">=0.1", "loads", "upper bound"),
+    "bound": (BUILD, "match-core>=0.1,<0.2", "match-core>=0.1", "loads", "upper bound"),
     "licence": (BUILD, 'license = "Apache-2.0"', "", "loads", "licence"),
     "description": (BUILD, 'readme = "README.md"', "", "loads", "description"),
     "contract": (PLUGIN, "match_contract = 1", "", "loads", "contract"),

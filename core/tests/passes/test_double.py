@@ -69,7 +69,7 @@ def test_the_operator_is_what_gemmlowp_computes():
     assert found.tolist() == wanted
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_numbers_are_within_one_of_the_single_rounding(seed):
     """Every sum of small layers, in exact fractions: at most 1 from the real function, and few differ."""
     rng = np.random.default_rng(seed)

@@ -13,6 +13,7 @@ from match_verify.verify import VerifyRequest, verify_model
 
 from core.tests.regions.engine_plugin import plugin
 from core.tests.regions.test_emit_formats import loaded, model
+from tests.tiers import in_ci
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +28,10 @@ NET = """(float[40,60] x, float[40,60] y) => (float[40,60] z) <float s = {0.5}> 
     z = Sub (b, c) }"""
 
 
-@pytest.mark.parametrize("mode", ["eager", "lazy", "lazy:engine", "lazy:host", "threads:3"])
+MODES = ("eager", "lazy", "lazy:engine", "lazy:host", "threads:3")
+
+
+@pytest.mark.parametrize("mode", in_ci(MODES, lambda mode: mode not in ("lazy", "lazy:host")))
 def test_the_host_goes_on_while_a_region_is_computed(site: Site, tmp_path: Path, mode: str) -> None:
     path = model(tmp_path, NET)
     request = VerifyRequest(path, "beside_chip", sanitize=mode == "eager", mode=mode, execution="concurrent")

@@ -91,9 +91,8 @@ class RequantSpec:
     counts the bits of M including a sign bit if ``multiplier_signed``; one bit: sums are only shifted.
     ``activation_type`` is the element type of activations that the unit reads and writes. With ``takes_both_types`` it
     is only a preference: the kernels also accept the other 8-bit type, which is used if another unit of the Soc
-    supports only that one. ``rounding`` "double": M has 31 bits, products are rounded to multiples of 2^31, and a
-    shift of up to ``shift_max`` bits rounds again. ``bounds``: pairs of ``lo`` and ``hi`` that the unit saturates to;
-    none: all. A package switches on the passes that bring layers into both (docs/requantisation.md).
+    supports only that one. ``rounding`` "double": products are rounded to multiples of 2^31, then shifted and rounded
+    again; ``bounds``: pairs of ``lo`` and ``hi`` that the unit saturates to, none: all (docs/requantisation.md).
     """
 
     multiplier_bits: int

@@ -80,9 +80,9 @@ class InlineRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Overlap:
-    """Tensor ``output`` may overwrite bytes of tensor ``input``, which the kernel does not read later, if it begins at
-    least ``lead_bytes`` before it (0: also at the same address). Combinations of a kernel's overlaps are legal too."""
+class Overwrite:
+    """Tensor ``output`` may overwrite tensor ``input`` if it begins at least ``lead_bytes`` before it (0: also at the
+    same address): the kernel reads no byte after it is overwritten, whichever of its overlaps are used."""
 
     input: str
     output: str
@@ -96,8 +96,8 @@ class InlineCode:
     ``parameters``, so that kernels that differ only in these numbers share one function. ``definition`` is the whole
     function; ``helpers`` are (name, C text) pairs emitted once per program; ``constants`` replace constant inputs by
     packed arrays (position of the input -> array) if the kernel uses another order; ``headers`` ship with the program
-    and are included by the file of the function, except C files; ``names``: of the inputs, for names of constants;
-    ``overlaps`` that the kernel allows: where a program uses one, both parameters are emitted without ``restrict``."""
+    and are included by the file of the function, except C files; ``names``: of the inputs, for constants; ``overlaps``
+    that the kernel allows (it loses ``restrict`` where they are used)."""
 
     definition: str
     helpers: tuple[tuple[str, str], ...] = ()
@@ -107,7 +107,7 @@ class InlineCode:
     headers: tuple[RuntimeFile, ...] = ()
     parameters: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    overlaps: tuple[Overlap, ...] = ()
+    overlaps: tuple[Overwrite, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +141,7 @@ class RegionCode:
     const void *const *in, void *const *out, void *scratch)`` computes it, 0 on success, with tensors in the region's
     order; ``void unload(void *handle)`` frees what load allocated. See ``match_region.h``. ``constants``: arrays for
     the program's table of constants, in the order in which the code numbers them; ``scratch_bytes`` of home memory that
-    run receives. ``start``: as run, but returns while the unit computes (``QueueApi.done``); ``in`` and ``out`` are
-    arrays that only exist during the call.
+    run receives. ``start``: as run, but returns while the unit computes (``QueueApi.done``).
     """
 
     format: Literal["json", "c", "binary"]
@@ -175,8 +174,7 @@ class PlatformApi:
 
 @dataclass(frozen=True, slots=True)
 class QueueApi:
-    """How a unit runs a dispatch loop of its own, concurrently with the host, or regions that the host starts
-    (docs/programs.md).
+    """How a unit works concurrently with the host: in a dispatch loop of its own, or started (docs/programs.md).
 
     ``launch``: ``int launch(void (*loop)(void *), void *argument)`` starts the loop on the unit and returns at once: 0
     on success, another number while the unit runs another loop. The loop sees everything that the host wrote before.
@@ -187,8 +185,7 @@ class QueueApi:
     called by the unit after each change of ``done``. ``signal``, ``notify`` and ``join`` may be empty.
 
     A unit without a loop has only ``done``: ``int done(void)``, called by the host, returns 0 while the region that was
-    started last is computed, 1 when it has ended, and another number if it failed. The host may do a part of the work
-    in it, such as to start the next layer.
+    started last is computed, 1 when it has ended, and another number if it failed.
     """
 
     launch: str = ""

@@ -39,8 +39,8 @@ class Single:
 
 @dataclass(frozen=True, slots=True)
 class Double:
-    """The same with two roundings: arrays by channel, ``shift`` of the second one. ``differing``: of the sums next to
-    the steps of both, the share with another result, by one."""
+    """The same with two roundings: arrays by channel, ``shift`` of the second one. ``differing``: of the sums whose
+    results do not saturate, the share with another result, by one."""
 
     multiplier: Ints
     addend: Ints
@@ -85,7 +85,8 @@ def doubled_numbers(single: Single, shift_max: int) -> Double | str:
     off = np.abs(found.result(sums, single.low, single.high) - _single(single, sums))
     if off.max() > 1:
         return f"a result would differ by {int(off.max())}"
-    return Double(multiplier, addend, shift, zero, float(off.mean()))
+    near = off.mean(axis=1) * _AROUND.size * real  # a step is as far from the next as 1 / factor sums
+    return Double(multiplier, addend, shift, zero, float(np.minimum(near, 1.0).mean()))
 
 
 def _offsets(real: Reals, offset: Reals, still: NDArray[np.bool_], low: int, high: int) -> tuple[int, Ints]:

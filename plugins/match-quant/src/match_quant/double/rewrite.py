@@ -51,7 +51,7 @@ def _rewrite(editor: Editor, node: gs.Node, spec: RequantSpec, may_change: bool)
     _write(editor, node, found)
     if found.differing > 0:
         editor.notes.append(
-            f"{name}: two roundings give other results, by 1 LSB, for {found.differing:.1%} of the sums next to a step"
+            f"{name}: two roundings change {found.differing:.2%} of the results that do not saturate, by 1 LSB"
         )
     return True
 
