@@ -31,6 +31,11 @@ def chains(draw, most=9, size=12):
     return blocks
 
 
+def together(one, two):
+    """Whether both live at some step."""
+    return one.first <= two.last and two.first <= one.last
+
+
 def apart(blocks, offsets):
     """Whether each pair of blocks that live together is apart, or overlaps as declared."""
     ends = [offset + block.size_bytes for block, offset in zip(blocks, offsets, strict=True)]
@@ -38,7 +43,12 @@ def apart(blocks, offsets):
     for i, j in product(range(len(blocks)), repeat=2):
         allowed = (j, i) in leads and offsets[i] + leads[j, i] <= offsets[j]
         allowed = allowed or ((i, j) in leads and offsets[j] + leads[i, j] <= offsets[i])
-        if i < j and blocks[i].meets(blocks[j]) and max(offsets[i], offsets[j]) < min(ends[i], ends[j]) and not allowed:
+        if (
+            i < j
+            and together(blocks[i], blocks[j])
+            and max(offsets[i], offsets[j]) < min(ends[i], ends[j])
+            and not allowed
+        ):
             return False
     return True
 

@@ -35,8 +35,6 @@ def unrestricted(program: Program, lowered: Sequence[Lowered | None]) -> tuple[L
     tasks = zip(program.tasks, lowered, strict=True)
     shared = {low.kernel for task, low in tasks if low is not None and low.kernel and task.index in over}
     return tuple(
-        low
-        if low is None or low.kernel not in shared
-        else replace(low, definition=low.definition.replace("*restrict ", "*"))
+        replace(low, definition=low.definition.replace("*restrict ", "*")) if low and low.kernel in shared else low
         for low in lowered
     )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 #: For each task: (storage that it reads, storage that it writes first, lead in bytes).
 Over = tuple[tuple[tuple[int, int, int], ...], ...]
+NEVER = 1 << 62
 
 
 def over_of(
@@ -26,16 +27,12 @@ def over_of(
     made = {overlap.output for overlap in overlaps if overlap.output in home}
     found: list[tuple[tuple[int, int, int], ...]] = []
     for flow in flows:
-        known: dict[tuple[int, int], list[int | None]] = {}
+        known: dict[tuple[int, int], list[int]] = {}
         for output in (name for name in flow.makes if name in made and not flow.view):
             for name in (name for name in flow.reads if home.get(name, home[output]) != home[output]):
-                known.setdefault((home[name], home[output]), []).append(leads.get((name, output)))
-        ways = []
-        for (source, target), each in known.items():
-            lead = aligned(max((0, *(lead for lead in each if lead is not None))), alignment_bytes)
-            if None not in each and lead < storages[target].size_bytes:
-                ways.append((source, target, lead))
-        found.append(tuple(ways))
+                known.setdefault((home[name], home[output]), []).append(leads.get((name, output), NEVER))
+        ways = ((*pair, aligned(max(0, *each), alignment_bytes)) for pair, each in known.items())
+        found.append(tuple(way for way in ways if way[2] < storages[way[1]].size_bytes))
     return tuple(found)
 
 
