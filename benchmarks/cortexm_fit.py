@@ -24,6 +24,8 @@ from benchmarks.cortexm_counts import CORES, Layer, made_layers
 SEED, ROUNDS = 0, 10
 #: Layers that figures need, at least.
 FEWEST = 3
+#: Copies of single elements need more layers: the core's own kernels take most of them, and leave odd ones.
+MANY, ALONE = 5, (", elements", ", tiles")
 #: Instructions of a call: above that, layers are too much of a size to tell it.
 MOST_CALL = 250
 #: Rounds of the fit, and the relative error below which layers count the same.
@@ -87,7 +89,7 @@ def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
         if key.startswith(OWN):
             figures = fit(group, [name for name in names if name != "elements"])
             found.setdefault(OWN, {}).update(figures)
-        elif enough(group, names):
+        elif enough(group, names) and len(group) >= (MANY if key.endswith(ALONE) else FEWEST):
             figures = fit(group, ["call", *names])
             found[key] = figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, names)
         else:

@@ -10,14 +10,14 @@ import numpy as np
 from match_host.cost import HostCostModel
 
 from match_cortexm.figures import GENERAL, figures_of
-from match_cortexm.forms import MOVES, counts_of, figures_keys
+from match_cortexm.forms import counts_of, figures_keys
 
 if TYPE_CHECKING:
     from match_core.contract.workload import Workload
     from numpy.typing import NDArray
 
-#: What integer products and moves cost whose pattern has no figures, relative to those of other patterns: an
-#: estimate, above what any counted one takes, so that the core's own kernels, which have figures, are preferred.
+#: What integer products, transpositions and 64-bit divisions cost whose pattern has no figures, relative to those of
+#: other patterns: an estimate, above what any counted one takes, so that kernels with figures are preferred.
 _UNKNOWN = 4.0
 
 
@@ -36,7 +36,7 @@ class FittedCost(HostCostModel):
             return np.zeros(shape, dtype=np.int64)
         key = next((key for key in figures_keys(workload) if key in self.figures), GENERAL)
         counts, values = counts_of(workload), self.figures[key]
-        if (counts.get("tile_macs") or workload.kind in MOVES) and not key.startswith(workload.kind):
+        if not key.startswith(workload.kind) and _competes(workload):
             values = {name: _UNKNOWN * value for name, value in values.items()}
         whole = values.get("call", 0.0) + sum(value * counts.get(name, 0) for name, value in values.items())
         return np.full(shape, int(np.ceil(whole)), dtype=np.int64)
@@ -44,6 +44,13 @@ class FittedCost(HostCostModel):
     def launch_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
         """None: the figure of a call counts it."""
         return np.zeros(np.shape(tile[workload.dims[0].name]), dtype=np.int64)
+
+
+def _competes(workload: Workload) -> bool:
+    """Whether figures of other patterns would be too small a guess: another kernel may be the better one."""
+    counts = workload.parameters
+    moved = workload.kind == "host_transpose" and figures_keys(workload)[0].endswith(("elements", "tiles"))
+    return moved or any(name in counts for name in ("tile_macs", "wide_divide"))
 
 
 def cost_on(core: str) -> FittedCost:

@@ -60,7 +60,7 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         padded = ", padded" if "pool" in kind and _inner(workload, isqrt(taps)) < 1 else ""
         return f"{key}, {form}{padded}", f"{key}, {form}", key
     form = _per_element(counts)
-    return f"{key}, {form}{_broadcast(workload)}", f"{key}, {form}", key, f"elements {numbers}"
+    return f"{key}, {form}{_broadcast(workload)}", f"{key}, {form}", key
 
 
 def _move(workload: Workload) -> str:
@@ -68,8 +68,11 @@ def _move(workload: Workload) -> str:
     counts = counts_of(workload)
     size = workload.operands[-1].element_bits // 8
     run = size * counts["elements"] // max(1, counts["runs"])
-    if run < max(_RUN_BYTES, 2 * size):
-        return "tiles" if counts.get("steps", 0) > counts["elements"] else "elements"
+    if counts.get("steps", 0) > counts["elements"]:
+        return "tiles"
+    alone = size != _WORD_BYTES and counts.get("memory", 0) == 2 * counts["elements"]
+    if alone or run < max(_RUN_BYTES, 2 * size):
+        return "elements"
     sides = {operand.axes[-1].size * size % _WORD_BYTES for operand in workload.operands if operand.axes}
     odd = ", odd" if run % _WORD_BYTES or any(sides) else ""
     return ("long runs" if run >= _LONG_BYTES else "short runs") + odd
