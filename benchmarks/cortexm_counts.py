@@ -14,7 +14,7 @@ from match_core.contract.runner import Place
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_core.run.compiled_program import run_program
-from match_cortexm.cost import counts_of, figures_keys
+from match_cortexm.forms import counts_of, figures_keys
 from numpy.typing import NDArray
 
 from benchmarks.cortexm_boards import CORES, made_board

@@ -21,9 +21,13 @@ from match_host.constants import OPERATION_CYCLES
 
 from benchmarks.cortexm_counts import CORES, Layer, made_layers
 
-SEED, ROUNDS = 0, 4
-#: Layers that figures of a pattern need, and counts that are used where there are not enough for all.
-FEWEST, SIMPLE = 3, ("elements", "tile_macs", "floating_tile_macs")
+SEED, ROUNDS = 0, 10
+#: Layers that figures need, at least.
+FEWEST = 3
+#: Copies of single elements need more layers: the core's own kernels take most of them, and leave odd ones.
+MANY, ALONE = 5, (", elements", ", tiles")
+#: Instructions of a call: above that, layers are too much of a size to tell it.
+MOST_CALL = 250
 #: Rounds of the fit, and the relative error below which layers count the same.
 REWEIGHTED, LEAST = 30, 0.02
 Figures = dict[str, float]
@@ -62,12 +66,11 @@ def total(layer: Layer, figures: Mapping[str, float]) -> float:
     return sum(value * _count(layer, name) for name, value in figures.items())
 
 
-def enough(key: str, layers: Sequence[Layer], names: Sequence[str]) -> bool:
-    """Whether layers decide figures, which special keys would otherwise fit to them and nothing else."""
+def enough(layers: Sequence[Layer], names: Sequence[str]) -> bool:
+    """Whether layers decide figures, which would otherwise fit them and nothing else."""
     rows = np.array([[_count(layer, name) for name in ("call", *names)] for layer in layers], float)
     rank = int(np.linalg.matrix_rank(rows / np.maximum(rows.max(axis=0), 1)))
-    few = FEWEST if "," not in key else 2 * rank if rank > 2 else rank + 1
-    return len(layers) >= max(FEWEST, few)
+    return len(layers) >= max(FEWEST, rank)
 
 
 def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
@@ -86,8 +89,9 @@ def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
         if key.startswith(OWN):
             figures = fit(group, [name for name in names if name != "elements"])
             found.setdefault(OWN, {}).update(figures)
-        elif (used := next((names for names in (names, SIMPLE) if enough(key, group, names)), None)) is not None:
-            figures = found[key] = fit(group, ["call", *used])
+        elif enough(group, names) and len(group) >= (MANY if key.endswith(ALONE) else FEWEST):
+            figures = fit(group, ["call", *names])
+            found[key] = figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, names)
         else:
             continue
         errors = [total(layer, figures) / layer.counted - 1 for layer in group]

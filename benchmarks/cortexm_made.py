@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from onnx import TensorProto, helper
 
-from benchmarks.cortexm_net import Net
+from benchmarks.cortexm_net import Net, some_channels, some_image, some_rows
+from benchmarks.cortexm_written import ends, real_sum, tied_average, written, written_average
 
 #: Layers of a network, and bytes of its inputs.
 LAYERS, MOST_BYTES = 28, 400_000
@@ -25,16 +26,11 @@ def _activated(net: Net, name: str) -> str:
     return net.add("Relu", name)
 
 
-def _channels(net: Net) -> int:
-    """Powers of two in half of the layers, as in many networks."""
-    return int(2 ** net.between(3, 6)) if net.between(0, 1) else 4 * net.between(1, 12)
-
-
 def _conv(net: Net, kernel: int, depthwise: bool = False, added: bool = False, image: bool = False) -> None:
     """A convolution; ``added``: another tensor is added to its result; ``image``: of one or three channels."""
     stride = net.between(1, 2) if net.between(0, 2) == 0 else 1
-    outputs = _channels(net)
-    inputs = outputs if depthwise else net.between(1, 4) if net.between(0, 4) == 0 else _channels(net)
+    outputs = some_channels(net)
+    inputs = outputs if depthwise else net.between(1, 4) if net.between(0, 4) == 0 else some_channels(net)
     inputs = 1 + 2 * net.between(0, 1) if image else inputs
     least = kernel + stride
     most = max(least, int((2_000 if depthwise else 900) / np.sqrt(inputs * outputs) ** (0.5 if depthwise else 1)))
@@ -56,9 +52,10 @@ def _conv(net: Net, kernel: int, depthwise: bool = False, added: bool = False, i
 
 def _compact(net: Net) -> None:
     """One channel to 64: the rows of a window are short."""
-    size, kernel, stride = net.between(10, 28), net.between(4, 6), net.between(1, 2)
-    bias = net.constant(net.rng.normal(0, 1, 64))
-    y = net.add("Conv", net.source(1, 1, size, size), net.weight(64, 1, kernel, 4), bias, strides=[stride] * 2)
+    size, rows, columns, stride = net.between(10, 28), net.between(4, 10), net.between(3, 5), net.between(1, 2)
+    bias, pads = net.constant(net.rng.normal(0, 1, 64)), [net.between(0, 4), net.between(0, 1)] * 2
+    weight = net.weight(64, 1, rows, columns)
+    y = net.add("Conv", net.source(1, 1, size, size), weight, bias, strides=[stride] * 2, pads=pads)
     net.result(net.add("Relu", y), 4.0)
 
 
@@ -86,13 +83,8 @@ def _weighted(net: Net) -> None:
     net.result(net.add("Add", y, bias) if not net.quantised else y)
 
 
-def _image(net: Net, most: int = 48) -> tuple[int, int, int, int]:
-    size = net.between(5, 24)
-    return 1, 4 * net.between(1, most // 4), size, size + net.between(-3, 3)
-
-
 def _pool(net: Net, op: str) -> None:
-    shape = _image(net)
+    shape = some_image(net)
     if net.between(0, 1) and op == "AveragePool":
         net.result(net.add(op, net.source(*shape), kernel_shape=shape[2:]), 1.0)
         return
@@ -102,7 +94,7 @@ def _pool(net: Net, op: str) -> None:
 
 def _inner_pool(net: Net, op: str, whole: bool = False) -> None:
     """Pooling in the middle of a network, where channels are last; ``whole``: of images, to the same scale."""
-    channels, height, width = _channels(net), net.between(3, 12), net.between(3, 12)
+    channels, height, width = some_channels(net), net.between(3, 12), net.between(3, 12)
     y = net.add("Conv", net.source(1, 4, height, width), net.weight(channels, 4, 1, 1))
     if whole:
         ends = net.constant(0.03), net.constant(net.between(-128, 20), np.int8)
@@ -118,13 +110,8 @@ def _inner_pool(net: Net, op: str, whole: bool = False) -> None:
     net.result(net.add(op, y, kernel_shape=[taps] * 2, strides=[stride] * 2, pads=[net.between(0, 1)] * 4))
 
 
-def _rows(net: Net) -> tuple[int, int]:
-    """Rows and columns: in a quarter of the layers one short row, as of classifiers."""
-    return (1, net.between(2, 12)) if net.between(0, 3) == 0 else (net.between(1, 40), net.between(6, 160))
-
-
 def _unary(net: Net, op: str, **attributes: object) -> None:
-    net.result(net.add(op, net.source(*_rows(net)), **attributes), 1.0)
+    net.result(net.add(op, net.source(*some_rows(net)), **attributes), 1.0)
 
 
 def _softmax(net: Net, rows: int, columns: int) -> None:
@@ -132,47 +119,73 @@ def _softmax(net: Net, rows: int, columns: int) -> None:
 
 
 def _binary(net: Net, op: str, reach: float = 1.0) -> None:
-    shape = _image(net, 32)
+    shape = some_image(net, 32)
     other = shape if net.between(0, 2) else (1, shape[1], 1, 1)
     net.result(net.add(op, net.source(*shape), net.source(*other)), reach)
 
 
+def _scaled(net: Net) -> None:
+    """A tensor times a number."""
+    net.result(net.add("Mul", net.source(*some_image(net, 32)), net.constant(net.rng.uniform(0.1, 0.9))))
+
+
 def _added(net: Net) -> None:
     """A sum and its activation, of two tensors in the middle of a network."""
-    shape = _image(net, 64)
+    shape = some_image(net, 64)
     net.result(net.add("Relu", net.add("Add", net.source(*shape), net.source(*shape))), 2.0)
 
 
 def _layer_norm(net: Net) -> None:
-    rows, columns = _rows(net)
+    rows, columns = some_rows(net)
     scale, bias = (net.constant(net.rng.normal(size=columns)) for _ in range(2))
     net.result(net.add("LayerNormalization", net.source(rows, columns), scale, bias, axis=-1))
 
 
 def _gelu(net: Net) -> None:
-    x = net.source(*_rows(net))
+    x = net.source(*some_rows(net))
     y = net.add("Erf", net.add("Div", x, net.constant(np.sqrt(2))))
     net.result(net.add("Mul", net.add("Mul", x, net.add("Add", y, net.constant(1))), net.constant(0.5)))
 
 
-def _heads(net: Net) -> None:
-    """Rows of heads become heads of rows."""
-    shape = 1, net.between(8, 64), net.between(2, 8), int(2 ** net.between(3, 7))
-    net.result(net.add("Transpose", net.source(*shape), perm=[0, 2, 1, 3]))
+def _heads(net: Net, columns: bool = False) -> None:
+    """Rows of heads become heads of rows, or of ``columns``."""
+    shape = 1, net.between(8, 64), net.between(2, 6), int(2 ** net.between(4, 7))
+    net.result(net.add("Transpose", net.source(*shape), perm=[0, 2, 3, 1] if columns else [0, 2, 1, 3]))
+
+
+def _inner_conv(net: Net, kernel: int, depthwise: bool = False) -> None:
+    """A convolution in the middle of a network, where channels are last."""
+    inputs, stride, size = some_channels(net), 1 + (net.between(0, 2) == 0), net.between(kernel + 1, 14)
+    outputs, pads = inputs if depthwise else some_channels(net), kernel // 2
+    bias = net.constant(net.rng.normal(0, 1, inputs))
+    y = net.add("Conv", net.source(1, 4, size, size + net.between(0, 3)), net.weight(inputs, 4, 1, 1), bias)
+    weight = net.weight(outputs, 1 if depthwise else inputs, kernel, kernel)
+    group, bias = inputs if depthwise else 1, net.constant(net.rng.normal(0, 1, outputs))
+    y = net.add(
+        "Conv", net.between_layers(net.add("Relu", y)), weight, bias, pads=[pads] * 4, strides=[stride] * 2, group=group
+    )
+    net.result(_activated(net, y), 4.0)
+
+
+def _classifier(net: Net) -> None:
+    """A dense layer with few outputs, and no activation."""
+    inputs, outputs = 16 * net.between(1, 20), net.between(2, 20)
+    bias = net.constant(net.rng.normal(0, 1, outputs))
+    net.result(net.add("Gemm", net.source(1, inputs), net.weight(outputs, inputs), bias, transB=1))
 
 
 def _pad(net: Net) -> None:
-    shape, wide = _image(net), net.between(1, 2)
+    shape, wide = some_image(net), net.between(1, 2)
     net.result(net.add("Pad", net.source(*shape), net.constant([0, 0, wide, wide, 0, 0, wide, wide], np.int64)))
 
 
 def _transpose(net: Net) -> None:
     orders = ([0, 2, 1, 3], [0, 2, 3, 1], [0, 3, 1, 2], [0, 1, 3, 2])
-    net.result(net.add("Transpose", net.source(*_image(net)), perm=orders[net.between(0, 3)]))
+    net.result(net.add("Transpose", net.source(*some_image(net)), perm=orders[net.between(0, 3)]))
 
 
 def _concat(net: Net) -> None:
-    _, channels, height, width = _image(net, 24)
+    _, channels, height, width = some_image(net, 24)
     parts = [net.source(1, channels + 4 * k, height, width) for k in range(net.between(2, 3))]
     net.result(net.add("Concat", *parts, axis=1))
 
@@ -185,94 +198,7 @@ def _slice(net: Net) -> None:
 
 def _reduce(net: Net) -> None:
     axes = net.constant([-1] if net.between(0, 1) else [2, 3], np.int64)
-    net.result(net.add("ReduceMean", net.source(*_image(net)), axes, keepdims=1), 1.0)
-
-
-def _written_average(net: Net, size: int = 0) -> None:
-    """The average of an image, written with integer operators; of ``size`` positions squared."""
-    channels, wide = _channels(net), 0 if size else net.between(0, 2)
-    size = size or net.between(3, 9)
-    conv = net.add("Conv", net.source(1, 4, size, size + wide), net.weight(channels, 4, 1, 1))
-    zero = net.constant(net.between(-128, -5), np.int8)
-    stored = net.add("QuantizeLinear", net.add("Relu", conv), net.constant(1.0), zero)
-    total = net.add(
-        "ReduceSum", net.add("Cast", stored, to=TensorProto.INT64), net.constant([2, 3], np.int64), keepdims=1
-    )
-    half = size * (size + wide) // 2
-    up = net.add("Greater", total, net.constant(0, np.int64))
-    moved = net.add("Add", total, net.add("Where", up, net.constant(half, np.int64), net.constant(-half, np.int64)))
-    value = net.add("Div", moved, net.constant(size * (size + wide), np.int64))
-    limits = [net.constant(limit, np.int64) for limit in (-128, 127)]
-    name = net.add("Cast", net.add("Clip", value, *limits), to=TensorProto.INT8)
-    net.outputs.append(helper.make_tensor_value_info(name, TensorProto.INT8, None))
-
-
-def _ends(net: Net, few: bool = False) -> None:
-    """Quantisation, and the other way round."""
-    x = f"x{len(net.inputs)}"
-    shape = (1, net.between(2, 14)) if few else _rows(net)
-    net.inputs.append(helper.make_tensor_value_info(x, TensorProto.FLOAT, shape))
-    zero = net.constant(3, np.int8)
-    stored = net.add("QuantizeLinear", x, net.constant(0.03), zero)
-    net.outputs.append(helper.make_tensor_value_info(stored, TensorProto.INT8, None))
-    name = f"x{len(net.inputs)}"
-    net.inputs.append(helper.make_tensor_value_info(name, TensorProto.INT8, shape))
-    real = net.add("DequantizeLinear", name, net.constant(0.03), zero)
-    net.outputs.append(helper.make_tensor_value_info(real, TensorProto.FLOAT, None))
-
-
-def _rounded(net: Net, value: str, divisor: object) -> str:
-    """An int64 divided by a power of two, half away from zero, in standard operators."""
-    half = np.asarray(divisor) // 2
-    negative = net.add("Less", value, net.constant(0, np.int64))
-    moved = net.add(
-        "Add", value, net.add("Where", negative, net.constant(-half, np.int64), net.constant(half, np.int64))
-    )
-    return net.add("Div", moved, net.constant(divisor, np.int64))
-
-
-def _stored(net: Net, value: str) -> str:
-    """An int64 clipped to int8 around a zero point."""
-    shifted = net.add("Add", value, net.constant(-128, np.int64))
-    limits = [net.constant(limit, np.int64) for limit in (-128, 127)]
-    return net.add("Cast", net.add("Clip", shifted, *limits), to=TensorProto.INT8)
-
-
-def _plain(net: Net, *shape: int) -> str:
-    name = f"x{len(net.inputs)}"
-    net.inputs.append(helper.make_tensor_value_info(name, TensorProto.INT8, shape))
-    net.bytes_ += int(np.prod(shape))
-    return name
-
-
-def _written(net: Net, added: bool = False) -> None:
-    """An integer convolution whose requantisation is written with standard operators, rounded twice; ``added``: and a
-    tensor that is added to it."""
-    depthwise = net.between(0, 2) == 0
-    outputs, kernel, size = 4 * net.between(1, 10), net.between(0, 2) + 1, net.between(5, 16)
-    inputs = outputs if depthwise else 4 * net.between(1, 8)
-    weight = net.constant(net.rng.integers(-127, 128, (outputs, 1 if depthwise else inputs, kernel, kernel)), np.int8)
-    conv = net.add(
-        "ConvInteger",
-        _plain(net, 1, inputs, size, size),
-        weight,
-        net.constant(-128, np.int8),
-        group=outputs if depthwise else 1,
-    )
-    total = net.add("Add", conv, net.constant(net.rng.integers(-9999, 9999, (1, outputs, 1, 1)), np.int32))
-    factor = net.constant(net.rng.integers(1 << 30, 1 << 31, (1, outputs, 1, 1)), np.int64)
-    scaled = net.add("Mul", net.add("Cast", total, to=TensorProto.INT64), factor)
-    value = _rounded(net, _rounded(net, scaled, 1 << 31), 1 << net.rng.integers(7, 11, (1, outputs, 1, 1)))
-    if added:
-        out = size - kernel + 1
-        other = net.add("Cast", _plain(net, 1, outputs, out, out), to=TensorProto.INT64)
-        moved = net.add("Mul", net.add("Sub", other, net.constant(4, np.int64)), net.constant(1 << 20, np.int64))
-        other = _rounded(net, net.add("Mul", moved, net.constant(1 << 30, np.int64)), 1 << 31)
-        both = net.add("Add", net.add("Mul", value, net.constant(1 << 19, np.int64)), other)
-        both = _rounded(net, net.add("Mul", both, net.constant(1098017566, np.int64)), 1 << 31)
-        value = _rounded(net, both, 1 << 17)
-    name = _stored(net, value)
-    net.outputs.append(helper.make_tensor_value_info(name, TensorProto.INT8, None))
+    net.result(net.add("ReduceMean", net.source(*some_image(net)), axes, keepdims=1), 1.0)
 
 
 KINDS: dict[str, Callable[[Net], None]] = {
@@ -300,6 +226,7 @@ KINDS: dict[str, Callable[[Net], None]] = {
     "add": lambda net: _binary(net, "Add"),
     "added": _added,
     "mul": lambda net: _binary(net, "Mul"),
+    "scaled": _scaled,
     "softmax": lambda net: _unary(net, "Softmax", axis=-1),
     "softmax_few": lambda net: _softmax(net, 1, net.between(2, 14)),
     "softmax_long": lambda net: _softmax(net, net.between(2, 12), net.between(200, 400)),
@@ -310,6 +237,14 @@ KINDS: dict[str, Callable[[Net], None]] = {
     "pad": _pad,
     "transpose": _transpose,
     "heads": _heads,
+    "heads_2": _heads,
+    "heads_columns": lambda net: _heads(net, columns=True),
+    "inner_conv": lambda net: _inner_conv(net, 3),
+    "inner_pointwise": lambda net: _inner_conv(net, 1),
+    "inner_pointwise_2": lambda net: _inner_conv(net, 1),
+    "inner_depthwise": lambda net: _inner_conv(net, 3, depthwise=True),
+    "inner_depthwise_2": lambda net: _inner_conv(net, 3, depthwise=True),
+    "classifier": _classifier,
     "concat": _concat,
     "slice": _slice,
     "reduce": _reduce,
@@ -319,12 +254,15 @@ KINDS: dict[str, Callable[[Net], None]] = {
 INTEGER_KINDS: dict[str, Callable[[Net], None]] = {
     # Sums of which hardly any is inside of int8: no factors of 32 bits give the results of those of 64.
     "add_wide": lambda net: _binary(net, "Add", 0.0005),
-    "written": _written,
-    "written_add": lambda net: _written(net, added=True),
-    "written_average": _written_average,
-    "written_average_8": lambda net: _written_average(net, 8),
-    "ends": _ends,
-    "ends_few": lambda net: _ends(net, few=True),
+    "written": written,
+    "written_add": lambda net: written(net, added=True),
+    "written_average": written_average,
+    "written_average_8": lambda net: written_average(net, 8),
+    "plain_average": lambda net: written_average(net, plain=True),
+    "tied_average": tied_average,
+    "real_sum": real_sum,
+    "ends": ends,
+    "ends_few": lambda net: ends(net, few=True),
 }
 
 

@@ -94,3 +94,18 @@ class Net:
             else:
                 made[value.name] = self.rng.normal(0, 1, shape).astype(np.float32)
         return made
+
+
+def some_channels(net: Net) -> int:
+    """Powers of two in half of the layers, as in many networks."""
+    return int(2 ** net.between(3, 6)) if net.between(0, 1) else 4 * net.between(1, 12)
+
+
+def some_image(net: Net, most: int = 48) -> tuple[int, int, int, int]:
+    size = net.between(5, 24)
+    return 1, 4 * net.between(1, most // 4), size, size + net.between(-3, 3)
+
+
+def some_rows(net: Net) -> tuple[int, int]:
+    """Rows and columns: in a quarter of the layers one short row, as of classifiers."""
+    return (1, net.between(2, 12)) if net.between(0, 3) == 0 else (net.between(1, 40), net.between(6, 160))

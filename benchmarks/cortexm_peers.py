@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from match_core.emit.manifest import NAME
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_core.run.compiled_program import run_program
-from match_qemu import build
+from match_qemu import build, emulator
 from match_verify.verify import reference_outputs
 from numpy.typing import NDArray
 
@@ -62,7 +62,7 @@ def measure(
         compiled = compile_model(request, plugins).compilation
         if program == EMX_CGEN:
             _replace(folder, model)
-        with _stack(EMX_STACK_BYTES[machine] if program == EMX_CGEN else build.STACK_BYTES):
+        with _peer(EMX_STACK_BYTES[machine]) if program == EMX_CGEN else nullcontext():
             result = run_program(folder, inputs, plugins, place=place)
     expected = reference_outputs(compiled.model, inputs, len(next(iter(inputs.values()))))
     differing = sum(int((result.outputs[name] != expected[name]).sum()) for name in expected)
@@ -77,14 +77,14 @@ def measure(
 
 
 @contextmanager
-def _stack(size_bytes: int) -> Iterator[None]:
-    """The emulator's runner gives programs a stack of this size."""
-    kept = build.STACK_BYTES
-    build.STACK_BYTES = size_bytes
+def _peer(stack_bytes: int) -> Iterator[None]:
+    """The emulator's runner gives a program a stack of this size, and lets the compiler make vectors of its floats."""
+    kept = build.STACK_BYTES, emulator.portable_flags
+    build.STACK_BYTES, emulator.portable_flags = stack_bytes, lambda processor: ()
     try:
         yield
     finally:
-        build.STACK_BYTES = kept
+        build.STACK_BYTES, emulator.portable_flags = kept
 
 
 def _replace(folder: Path, model: Path) -> None:

@@ -9,7 +9,8 @@ Counted are
 - a view and what it is a view of, once, as long as either is alive;
 - the scratch of a task, while it runs.
 
-Not counted are graph inputs and outputs, which the caller owns, and what never leaves a task.
+Not counted are graph inputs and outputs, which the caller owns, and what never leaves a task. A program whose results
+overwrite inputs may need less.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -73,3 +75,19 @@ def test_an_interrupt_ends_a_search() -> None:
         solve(model, 1e6, cp_model_presolve=False, symmetry_level=0, linearization_level=0)
     assert 0.4 < time.monotonic() - started < 60  # at once where the machine is free
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_pandas_is_imported_by_functions_on_series_only() -> None:
+    code = """
+import sys
+from match_core.cp_sat import load_cp_model
+module = load_cp_model()
+model = module.CpModel()
+model.minimize(model.new_int_var(2, 5, "x"))
+print(module.CpSolver().solve(model) == module.OPTIMAL, "pandas" in sys.modules)
+import pandas
+series = model.new_bool_var_series("b", pandas.Index(["p", "q"]))
+print(isinstance(series, pandas.Series), load_cp_model() is module)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False", "True", "True"]

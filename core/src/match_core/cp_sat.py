@@ -32,14 +32,13 @@ def load_cp_model() -> Any:
     few functions on series; here it does so when one of them is called."""
     name = "ortools.sat.python.cp_model"
     if name not in sys.modules and "pandas" not in sys.modules:
-        late = ModuleType("pandas")
-        vars(late).update(Index=type("Index", (), {}), Series=type("Series", (), {}))  # annotations name these two
-        sys.modules["pandas"] = late
+        late = sys.modules["pandas"] = ModuleType("pandas")
+        vars(late).update(Index=object, Series=object)  # what its annotations name
         try:
             import_module(name)
         finally:
             del sys.modules["pandas"], late.Index, late.Series
-        vars(late).update(__getattr__=lambda attribute: getattr(import_module("pandas"), attribute))
+        vars(late)["__getattr__"] = lambda attribute: getattr(import_module("pandas"), attribute)
     return import_module(name)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
+from match_concurrent.mapping import choose as searching
 from match_concurrent.mapping.bounds import bounds_of, path_cycles, work_cycles
 from match_concurrent.mapping.choose import choose_concurrent
 from match_concurrent.mapping.costs import ShareCosts
@@ -185,6 +186,29 @@ def test_a_limit_far_below_the_longest_chain_ends_the_search() -> None:
     given = (made.model, made.offered, made.scheduler, sequential, options)
     assert choose_concurrent(*given, limit_cycles=limit) is None
     assert choose_concurrent(*given, limit_cycles=limit + 2) is not None
+
+
+@pytest.mark.parametrize(("halo", "searched"), [(15, [False]), (1, [False, True])])
+def test_pieces_that_cannot_overlap_are_not_searched_beyond_the_limit(
+    halo: int, searched: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Layers that read all of the one before wait for it, in however many pieces they run."""
+    made = lab(CHAIN, TWO, rows=16, columns=8, halo=halo)
+    sequential, options = choose(made.model, made.offered), ConcurrentOptions(**QUICK)
+    cuts: list[bool] = []
+    stage = searching._stage
+
+    def watched(*given: Any, **named: Any) -> Evaluation:
+        cuts.append(named["cuts"])
+        return stage(*given, **named)
+
+    monkeypatch.setattr(searching, "_stage", watched)
+    given = (made.model, made.offered, made.scheduler, sequential, options)
+    whole = choose_concurrent(*given)
+    assert whole is not None and cuts == [False, True]
+    cuts.clear()
+    found = choose_concurrent(*given, limit_cycles=whole.finish_cycles - 1)
+    assert found is not None and cuts == searched
 
 
 def test_steps_follow_costs_that_were_confirmed() -> None:

@@ -110,7 +110,10 @@ def overlapping(blocks: Sequence[Block], offsets: Sequence[int]) -> list[tuple[i
         (i, j)
         for i, a in enumerate(blocks)
         for j, b in enumerate(blocks[:i])
-        if a.meets(b) and offsets[i] < offsets[j] + b.size_bytes and offsets[j] < offsets[i] + a.size_bytes
+        if a.first <= b.last
+        and b.first <= a.last
+        and offsets[i] < offsets[j] + b.size_bytes
+        and offsets[j] < offsets[i] + a.size_bytes
     ]
 
 

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from match_core.contract.unit_api import Overlap
+from match_core.contract.unit_api import Overwrite
 from match_core.plan.allocate import allocate
 from match_core.plan.pack_exact import pack
 from match_core.plan.packing import Block, Packing, least_span
@@ -31,6 +31,11 @@ def chains(draw, most=9, size=12):
     return blocks
 
 
+def together(one, two):
+    """Whether both live at some step."""
+    return one.first <= two.last and two.first <= one.last
+
+
 def apart(blocks, offsets):
     """Whether each pair of blocks that live together is apart, or overlaps as declared."""
     ends = [offset + block.size_bytes for block, offset in zip(blocks, offsets, strict=True)]
@@ -38,7 +43,12 @@ def apart(blocks, offsets):
     for i, j in product(range(len(blocks)), repeat=2):
         allowed = (j, i) in leads and offsets[i] + leads[j, i] <= offsets[j]
         allowed = allowed or ((i, j) in leads and offsets[j] + leads[i, j] <= offsets[i])
-        if i < j and blocks[i].meets(blocks[j]) and max(offsets[i], offsets[j]) < min(ends[i], ends[j]) and not allowed:
+        if (
+            i < j
+            and together(blocks[i], blocks[j])
+            and max(offsets[i], offsets[j]) < min(ends[i], ends[j])
+            and not allowed
+        ):
             return False
     return True
 
@@ -78,7 +88,13 @@ def test_a_chain_of_results_moves_down_by_its_leads():
 
 SIZES = {"a": 64, "b": 64, "c": 64, "v": 64, "d": 80, "e": 16}
 NODES = {"a": ["in"], "b": ["a"], "c": ["a", "b"], "v": ["c"], "d": ["v"], "e": ["d"]}
-OVERLAPS = (Overlap("a", "c"), Overlap("b", "c", 16), Overlap("v", "d", 20), Overlap("b", "d"), Overlap("a", "b"))
+OVERLAPS = (
+    Overwrite("a", "c"),
+    Overwrite("b", "c", 16),
+    Overwrite("v", "d", 20),
+    Overwrite("b", "d"),
+    Overwrite("a", "b"),
+)
 
 
 @pytest.fixture
@@ -116,8 +132,8 @@ def moved(program, tensor, **changes):
         (lambda p: moved(p, "d", offset_bytes=home(p, "c").offset_bytes), OVERLAPS),  # less than 20 before the view
         (lambda p: moved(p, "d", offset_bytes=home(p, "c").offset_bytes + 4), OVERLAPS),  # after it
         (lambda p: p, tuple(o for o in OVERLAPS if o.output != "c")),  # not declared
-        (lambda p: p, (Overlap("a", "c", 68), *OVERLAPS[2:])),  # another distance
-        (lambda p: p, (*OVERLAPS[:2], Overlap("c", "d", 20))),  # of another tensor of the same bytes
+        (lambda p: p, (Overwrite("a", "c", 68), *OVERLAPS[2:])),  # another distance
+        (lambda p: p, (*OVERLAPS[:2], Overwrite("c", "d", 20))),  # of another tensor of the same bytes
     ],
 )
 def test_mutants_are_caught(shared, change, overlaps):
@@ -128,10 +144,10 @@ def test_mutants_are_caught(shared, change, overlaps):
 def test_a_tensor_that_is_read_twice_needs_an_overlap_of_each_reading(lab):
     """c reads a and its view v; only a may be overwritten."""
     model = lab.model_of({"a": ["in"], "v": ["a"], "c": ["a", "v"], "d": ["c"]}, {"a": 64, "v": 64, "c": 64})
-    mapping, half = lab.mapping_of(model, views=["v"]), (Overlap("a", "c"),)
+    mapping, half = lab.mapping_of(model, views=["v"]), (Overwrite("a", "c"),)
     program = plan(model, mapping, lab.soc_of(), overlaps=half)
     assert next(use for use in program.memory if use.memory == "l2").arena_bytes == 128
-    both = (*half, Overlap("v", "c"))
+    both = (*half, Overwrite("v", "c"))
     program = plan(model, mapping, lab.soc_of(), overlaps=both)
     assert next(use for use in program.memory if use.memory == "l2").arena_bytes == 64
     assert program_faults(model.graph, program, both) == ()
@@ -145,7 +161,7 @@ def networks(draw):
         name, known = f"n{number}", ["in", *nodes]
         nodes[name] = draw(st.lists(st.sampled_from(known[-3:]), min_size=1, max_size=3, unique=True))
         sizes[name] = draw(st.integers(1, 24))
-        overlaps += [Overlap(read, name, draw(st.integers(0, 8))) for read in nodes[name] if draw(st.booleans())]
+        overlaps += [Overwrite(read, name, draw(st.integers(0, 8))) for read in nodes[name] if draw(st.booleans())]
     return nodes, sizes, tuple(overlaps)
 
 

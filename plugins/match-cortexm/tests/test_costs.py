@@ -9,8 +9,9 @@ from match_core.contract.workload import Axis, Dim, Operand, Workload
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_cortexm.cores import CORES
-from match_cortexm.cost import cost_on, counts_of, figures_keys
+from match_cortexm.cost import cost_on
 from match_cortexm.figures import GENERAL, OWN, figures_of
+from match_cortexm.forms import counts_of, figures_keys
 
 from benchmarks.cortexm_counts import layers_of
 from benchmarks.cortexm_made import KINDS
@@ -59,6 +60,8 @@ def test_copies_count_runs():
     assert counts_of(rows)["runs"] == 10 and figures_keys(rows)[0] == "host_slice 8, short runs"
     heads = _copy("host_transpose", (1, 6, 4, 64), (1, 4, 6, 64))
     assert counts_of(heads)["runs"] == 24 and figures_keys(heads)[0] == "host_transpose 8, long runs"
+    assert figures_keys(_copy("host_slice", (10, 33), (10, 20)))[0] == "host_slice 8, short runs, odd"
+    assert figures_keys(_copy("host_transpose", (20, 7), (7, 20), 32))[0] == "host_transpose 32, elements"
 
 
 def _plain(kind: str, *counts: tuple[str, int]) -> Workload:
@@ -69,9 +72,32 @@ def _plain(kind: str, *counts: tuple[str, int]) -> Workload:
 
 def test_figures_are_special_to_the_operations_per_element():
     long = _plain("host_region", ("elements", 100), ("memory", 300), ("floating", 200))
-    assert figures_keys(long) == ("host_region float, 3 memory 2 floating", "host_region float")
+    special = "host_region float, 3 memory 2 floating"
+    assert figures_keys(long) == (special, special, "host_region float")
     assert figures_keys(_plain("host_lut", ("elements", 7), ("memory", 14)))[0] == "host_lut 8, few, 2 memory"
     assert figures_keys(_plain("host_softmax_i8", ("elements", 100), ("memory", 130)))[0].endswith("8, uneven")
+
+
+def _product(kind: str, source: tuple[int, ...], weight: tuple[int, ...], result: tuple[int, ...]) -> Workload:
+    shapes = zip(("in0", "in1", "out0"), ("input", "constant", "output"), (source, weight, result), strict=True)
+    operands = tuple(
+        Operand(name, role, tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)), 32)
+        for name, role, shape in shapes
+    )
+    elements = int(np.prod(result))
+    macs = elements * int(np.prod(weight[1:-1]))
+    counts = (("elements", elements), ("floating_tile_macs", macs))
+    return Workload(kind, (Dim("N", elements, tileable=False),), operands, macs, counts)
+
+
+def test_products_are_told_apart_by_their_inner_loops_and_tiles():
+    """Weights are [blocks of outputs, rows, columns, inputs, outputs]."""
+    inner = _product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12))
+    assert figures_keys(inner)[0] == "host_nhwc_conv float, floating windows of 4"
+    assert counts_of(inner)["edges"] == round(inner.macs * 2 / 9)
+    image = _product("host_conv_activation", (1, 3, 12, 12), (3, 2, 2, 3, 4), (1, 12, 11, 11))
+    assert figures_keys(image)[0] == "host_conv_activation float, floating windows, short of 4"
+    assert counts_of(image)["edges"] == 0
 
 
 @pytest.mark.parametrize("core", [core.name for core in CORES])

@@ -26,6 +26,7 @@ SAMPLE = {
     "sums": OtherCase("AveragePool", (1, 12, 7, 5)),
     "max_pool": OtherCase("MaxPool", (1, 20, 7, 6)),
     "lookup": OtherCase("Tanh", (1, 3, 5, 7)),
+    "softmax": OtherCase("Softmax", (1, 3, 38)),
 }
 EMULATOR = shutil.which("qemu-system-arm") is not None and shutil.which("arm-none-eabi-gcc") is not None
 needs_emulator = pytest.mark.skipif(not EMULATOR, reason="qemu-system-arm or arm-none-eabi-gcc is not installed")
@@ -46,7 +47,8 @@ def test_on_the_twin(name, target, tmp_path):
 @pytest.mark.parametrize(
     ("name", "target"),
     [
-        *((name, target) for name in ("border", "over_read", "depthwise", "max_pool") for target in TARGETS),
+        *((name, target) for name in ("border", "depthwise", "max_pool", "softmax") for target in TARGETS),
+        *((name, "corstone300") for name in ("over_read", "compact")),
         ("sums", "stm32l4r5"),
         ("lookup", "corstone300"),
     ],

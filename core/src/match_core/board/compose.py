@@ -53,7 +53,7 @@ def compose(document: BoardDocument, targets: Targets) -> Board:
         forms=forms,
         signalling=_signalling(document),
         parts=_parts(document, socs, names),
-        host_machine=document.host_machine or _machine(socs.values()),
+        host_machine=document.host_machine or next((soc.host_machine for soc in socs.values() if soc.host_machine), ""),
         processor=next((soc.processor for soc in socs.values() if document.host in soc.units), ""),
         mapped=any(soc.mapped for soc in socs.values()),
     )
@@ -151,7 +151,3 @@ def _forms(document: BoardDocument, socs: Iterable[Soc]) -> tuple[Form, ...]:
             if forms.setdefault(form.name, form) != form:
                 raise names_error(document, f"two Socs have a form {form.name}", "omit the units of one of them")
     return tuple(forms.values())
-
-
-def _machine(socs: Iterable[Soc]) -> str:
-    return next((soc.host_machine for soc in socs if soc.host_machine), "")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from match_core.contract.hardware import Soc
     from match_core.contract.mapping import Assignment, Mapping
     from match_core.contract.model import Model
-    from match_core.contract.unit_api import Overlap
+    from match_core.contract.unit_api import Overwrite
 
 
 @dataclass(frozen=True)
@@ -19,14 +19,13 @@ class FitRequest:
     sequential mapping, whose assignments are the model's layers with their cycles. A rewritten model divides layers
     along rows into several of the same operators; it lists the Slice and Concat nodes between them in ``Model.parts``,
     and the tensors whose home is the Soc's store in ``Model.away``. ``attempt`` returns the modelled cycles of its
-    program, None if it does not fit; the second argument has an assignment for every node in ``parts``. ``overlaps``
-    that the kernels of the mapping allow."""
+    program, None if it does not fit; it receives an assignment for every node in ``parts``. ``overlaps`` of kernels."""
 
     model: Model
     soc: Soc
     mapping: Mapping
     attempt: Callable[[Model, tuple[Assignment, ...]], int | None]
-    overlaps: tuple[Overlap, ...] = ()
+    overlaps: tuple[Overwrite, ...] = ()
 
 
 @dataclass(frozen=True)

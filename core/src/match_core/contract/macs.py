@@ -60,16 +60,16 @@ def _recurrent(node: gs.Node) -> int:
 
 def _einsum(node: gs.Node) -> int:
     """One for each combination of labels, if several operands are multiplied and some label is summed."""
-    left, arrow, right = _text(node.attrs.get("equation", "")).replace(" ", "").partition("->")
-    terms = left.split(",")
-    sizes: dict[str, int] = {}
+    stated = node.attrs.get("equation", "")
+    text = stated.decode() if isinstance(stated, bytes) else str(stated)
+    left, arrow, right = text.replace(" ", "").partition("->")
+    terms, sizes = left.split(","), dict[str, int]()
     for term, tensor in zip(terms, node.inputs, strict=True):
         for label, size in zip(_labels(term, len(_shape(tensor))), _shape(tensor), strict=True):
             sizes[label] = max(size, sizes.get(label, 1))
     letters = [label for label in left if label.isalpha()]
     kept = set(right) if arrow else {label for label in letters if letters.count(label) == 1}
-    summed = {label for label in letters if label not in kept}
-    return prod(sizes.values()) if len(terms) > 1 and summed else 0
+    return prod(sizes.values()) if len(terms) > 1 and not kept.issuperset(letters) else 0
 
 
 def _labels(term: str, rank: int) -> tuple[str, ...]:
@@ -77,10 +77,6 @@ def _labels(term: str, rank: int) -> tuple[str, ...]:
     before, _, after = term.partition("...")
     dots = rank - len(before) - len(after)
     return (*before, *(str(number) for number in reversed(range(dots))), *after)
-
-
-def _text(value: object) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 _COUNTS: dict[str, Callable[[gs.Node], int]] = {

@@ -9,8 +9,7 @@ Facts = Mapping[str, "int | float | str"]
 
 
 class Watch(Protocol):
-    """Receives the progress of the running stage. The reports depend only on the work, and the work does not depend on
-    the watch."""
+    """Receives the progress of the running stage. The reports depend on the work alone, which ignores the watch."""
 
     def progress(self, facts: Facts) -> None:
         """The progress so far: steps done and in total, the best value and the bound of a search, in cycles or bytes.

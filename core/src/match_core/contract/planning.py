@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from match_core.contract.model import Model
     from match_core.contract.program import Program
     from match_core.contract.scheduling import Scheduling
-    from match_core.contract.unit_api import Overlap
+    from match_core.contract.unit_api import Overwrite
 
 #: (name, bytes) of values in one memory.
 Sizes = tuple[tuple[str, int], ...]
@@ -21,13 +21,12 @@ Sizes = tuple[tuple[str, int], ...]
 @dataclass(frozen=True)
 class Needs:
     """What the code of assignments requires besides activations: ``constants`` in the home memory, ``stored`` constants
-    in the Soc's store, and bytes of ``scratch`` in the home memory by position of the assignment; ``overlaps`` that the
-    kernels allow."""
+    in the Soc's store, bytes of ``scratch`` in the home memory by position, and ``overlaps`` that kernels allow."""
 
     constants: Sizes
     stored: Sizes
     scratch: Table[int, int]
-    overlaps: tuple[Overlap, ...] = ()
+    overlaps: tuple[Overwrite, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ class Quantisation:
     zero: int
 
     def stored(self, values: NDArray[np.generic], dtype: DTypeLike) -> NDArray[np.generic]:
-        """Floats as integers, as QuantizeLinear computes them (float32, half to even, saturating). NaN maps to the zero
-        point."""
+        """Floats as integers, as QuantizeLinear computes them (float32, half to even, saturating), NaN as zero."""
         limits = np.iinfo(np.dtype(dtype))
         with np.errstate(over="ignore"):
             steps = np.rint(values.astype(np.float32) / np.float32(self.scale))

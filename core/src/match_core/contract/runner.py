@@ -36,8 +36,7 @@ class RunRequest:
 
 @dataclass(frozen=True, slots=True)
 class NodeCycles:
-    """Cycles (or what the runner counts) of one emitted node, and its predicted cycles; ``title`` names it in
-    tables."""
+    """Cycles (or what the runner counts) of one emitted node, and its predicted cycles; ``title``: its name."""
 
     index: int
     title: str

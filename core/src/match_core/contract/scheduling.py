@@ -70,8 +70,7 @@ class Scheduling(Protocol):
         ...
 
     def streamed_request(self, candidate: Candidate, staging_bytes: int) -> ScheduleRequest:
-        """The request with large constants streamed from the Soc's store through ``staging_bytes`` of the home
-        memory."""
+        """The request with large constants streamed from the store through ``staging_bytes`` of the home memory."""
         ...
 
     def can_stream(self, candidate: Candidate) -> bool:

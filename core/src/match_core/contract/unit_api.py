@@ -80,9 +80,9 @@ class InlineRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Overlap:
-    """Tensor ``output`` may overwrite bytes of tensor ``input``, which the kernel does not read later, if it begins at
-    least ``lead_bytes`` before it (0: also at the same address). Combinations of a kernel's overlaps are legal too."""
+class Overwrite:
+    """Tensor ``output`` may overwrite tensor ``input`` if it begins at least ``lead_bytes`` before it (0: also at the
+    same address): the kernel reads no byte after it is overwritten, whichever of its overlaps are used."""
 
     input: str
     output: str
@@ -96,8 +96,8 @@ class InlineCode:
     ``parameters``, so that kernels that differ only in these numbers share one function. ``definition`` is the whole
     function; ``helpers`` are (name, C text) pairs emitted once per program; ``constants`` replace constant inputs by
     packed arrays (position of the input -> array) if the kernel uses another order; ``headers`` ship with the program
-    and are included by the file of the function, except C files; ``names``: of the inputs, for names of constants;
-    ``overlaps`` that the kernel allows: where a program uses one, both parameters are emitted without ``restrict``."""
+    and are included by the file of the function, except C files; ``names``: of the inputs, for constants; ``overlaps``
+    that the kernel allows (it loses ``restrict`` where they are used)."""
 
     definition: str
     helpers: tuple[tuple[str, str], ...] = ()
@@ -107,7 +107,7 @@ class InlineCode:
     headers: tuple[RuntimeFile, ...] = ()
     parameters: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    overlaps: tuple[Overlap, ...] = ()
+    overlaps: tuple[Overwrite, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

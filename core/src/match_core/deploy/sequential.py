@@ -66,9 +66,9 @@ class Deployer:
         if measured.over_bytes > 0 and soc.store is not None:
             mapping, measured = self._streamed(mapping, measured)
             draft = None  # the draft of streamed constants was made with little effort
-        if measured.over_bytes > 0:
-            raise Shortage(measured.draft, measured.code.needs.constants, soc.store).error(self.model)
         needs = measured.code.needs
+        if measured.over_bytes > 0:
+            raise Shortage(measured.draft, needs.constants, None if soc.mapped else soc.store).error(self.model)
         given = (needs.constants, needs.scratch, needs.stored, self.overflow, draft, needs.overlaps)
         program = plan(self.model, mapping, soc, *given)
         validate_program(self.model.graph, program, needs.overlaps)

@@ -50,6 +50,7 @@ class TaskWriter:
         self.soc = request.program.soc
         self._addresses = {} if request.program.queues else places.expressions()
         self._swaps = swap_statements(request.program, request.apis, places)
+        self._overwritten = overwritten(request.program)
         of_regions = (low.function for low in request.lowered if low is not None and low.region is not None)
         self._regions = {function: number for number, function in enumerate(of_regions)}
 
@@ -157,9 +158,8 @@ class TaskWriter:
         if layer is not None:
             parts += [f"two buffers for {names}"] if (names := _names(layer, "double")) else []
             parts += [f"streamed {names}"] if (names := _names(layer, "stage")) else []
-        if shared := overwritten(self.request.program, task):
-            read = dict.fromkeys(comment_text(one.tensors[-1]) for one, _ in shared)
-            parts.append(f"overwrites {', '.join(read)}")
+        if shared := self._overwritten.get(task.index):
+            parts.append(f"overwrites {', '.join(comment_text(buffer.tensors[-1]) for buffer in shared)}")
         parts.append(f"{schedule.cost.total_cycles} cycles (modelled)")
         return "; ".join(part for part in parts if part)
 

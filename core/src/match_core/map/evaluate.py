@@ -47,12 +47,11 @@ def plan_fault(request: PlanRequest, scheduler: Scheduler, plan: Plan) -> str:
         return wrong
     if {id(task.assignment) for task in plan.program.tasks} != {id(assignment) for assignment in now}:
         return "the tasks of the program are not those of its mapping"
-    if request.scheduling.soc.mode == "sequential":
-        overlaps = request.measure(plan.mapping.assignments).overlaps
-        faults = program_faults(request.model.graph, plan.program, overlaps)
-    else:
-        faults = concurrent_faults(request.model.graph, plan.program)
-    return "; ".join((*faults, *_swap_faults(plan.program)))
+    given = (request.model.graph, plan.program)
+    if request.scheduling.soc.mode == "concurrent":
+        return "; ".join((*concurrent_faults(*given), *_swap_faults(plan.program)))
+    overlaps = request.measure(plan.mapping.assignments).overlaps
+    return "; ".join((*program_faults(*given, overlaps), *_swap_faults(plan.program)))
 
 
 def _unknown(assignments: Iterable[Assignment], offered: Iterable[Assignment]) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from match_core.contract.mapping import Assignment
     from match_core.contract.mapping import Mapping as UnitMapping
     from match_core.contract.model import Model
-    from match_core.contract.unit_api import Overlap
+    from match_core.contract.unit_api import Overwrite
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def draft_of(
     constant_bytes: int,
     scratch_bytes: Mapping[int, int],
     overflow: Container[str] = (),
-    overlaps: Sequence[Overlap] = (),
+    overlaps: Sequence[Overwrite] = (),
     *,
     thorough: bool = True,
 ) -> Draft:
@@ -103,16 +103,13 @@ def draft_of(
 
     drafts = [placed(draft) for draft in drafted(())]
     if thorough:
-        drafts.append(_tightened(min(drafts, key=lambda draft: draft.allocation.solver.bound)))
+        best = min(drafts, key=lambda draft: draft.allocation.solver.bound)
+        drafts.append(replace(best, allocation=tightened(best.allocation, best.blocks, home.alignment_bytes)))
     over = over_of(flows, storages, overlaps, home.alignment_bytes)
     if any(over):
         arena = min(draft.allocation.arena_bytes for draft in drafts)
         drafts += [placed(draft) for draft in drafted(over) if draft.peak_bytes < arena]
     return min(drafts, key=lambda draft: draft.allocation.arena_bytes)
-
-
-def _tightened(draft: Draft) -> Draft:
-    return replace(draft, allocation=tightened(draft.allocation, draft.blocks, draft.home.alignment_bytes))
 
 
 def _draft(
@@ -145,14 +142,12 @@ def _draft(
     )
 
 
-def blocks_of(
-    storages: Sequence[Storage], lives: Sequence[Life], owned: Sequence[int], over: Over
-) -> tuple[Block, ...]:
-    """Blocks of the owned storages. ``over``: what tasks may overwrite, in their order; empty: nothing."""
-    number = {storage: block for block, storage in enumerate(owned)}
+def blocks_of(storages: Sequence[Storage], lives: Sequence[Life], own: Sequence[int], over: Over) -> tuple[Block, ...]:
+    """Blocks of the storages ``own``. ``over``: what tasks may overwrite, in their order; empty: nothing."""
+    number = {storage: block for block, storage in enumerate(own)}
     under: dict[int, list[tuple[int, int]]] = {}
     for place, ways in enumerate(over):
         for source, target, lead in ways:
             if lives[source].first < lives[source].last == place == lives[target].first:
                 under.setdefault(target, []).append((number[source], lead))
-    return tuple(Block(storages[n].size_bytes, lives[n].first, lives[n].last, tuple(under.get(n, ()))) for n in owned)
+    return tuple(Block(storages[n].size_bytes, lives[n].first, lives[n].last, tuple(under.get(n, ()))) for n in own)

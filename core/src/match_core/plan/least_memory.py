@@ -60,7 +60,7 @@ def least_memory_order(
     that was found; None if there is none, or none was found. Sizes are rounded up to the alignment; the caller's
     buffers and tensors in the overflow memory do not count. ``scratch_bytes`` by task; ``over``: what tasks may
     overwrite."""
-    tasks = _Tasks(flows, storages, scratch_bytes, alignment_bytes, over or [()] * len(flows))
+    tasks = _Tasks(flows, storages, scratch_bytes, alignment_bytes, over or ((),) * len(flows))
     if tasks.floor_bytes >= limit_bytes:
         return None
     ways = [tasks.start()]
@@ -83,19 +83,13 @@ class _Tasks:
     which no order can avoid."""
 
     def __init__(
-        self,
-        flows: Sequence[Flow],
-        storages: Sequence[Storage],
-        scratch: Mapping[int, int],
-        alignment_bytes: int,
-        over: Sequence[Sequence[tuple[int, int, int]]],
+        self, flows: Sequence[Flow], storages: Sequence[Storage], scratch: Mapping[int, int], align: int, over: Over
     ) -> None:
         self._over = over
         home = {name: number for number, storage in enumerate(storages) for name in storage.tensors}
         free = [storage.source or storage.target or storage.overflow for storage in storages]
         self._sizes = [
-            0 if none else aligned(storage.size_bytes, alignment_bytes)
-            for storage, none in zip(storages, free, strict=True)
+            0 if none else aligned(storage.size_bytes, align) for storage, none in zip(storages, free, strict=True)
         ]
         self._touches = [
             sorted(number for number in {home[name] for name in (*flow.reads, *flow.makes)} if self._sizes[number])
@@ -111,7 +105,7 @@ class _Tasks:
         for task, before in enumerate(makers):
             for maker in before:
                 self._readers[maker].append(task)
-        self._scratch = [aligned(scratch.get(task, 0), alignment_bytes) for task in range(len(flows))]
+        self._scratch = [aligned(scratch.get(task, 0), align) for task in range(len(flows))]
         self._own = [
             sum(self._sizes[number] for number in touched) + extra - saved_bytes(ways, touched, self._sizes)
             for touched, extra, ways in zip(self._touches, self._scratch, over, strict=True)

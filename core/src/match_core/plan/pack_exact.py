@@ -60,16 +60,12 @@ def pack(
         model,
         deterministic_seconds,
         symmetry_level=0,
-        cp_model_presolve=_pairs(packing) <= PRESOLVED_PAIRS_MAX,
+        cp_model_presolve=sum(len(rivals) for rivals in packing.rivals) // 2 <= PRESOLVED_PAIRS_MAX,
         use_timetabling_in_no_overlap_2d=True,
     )
     if answer.values is None:
         return PackAnswer(None, answer.infeasible)
     return PackAnswer(tuple(int(answer.values.value(offset)) * alignment_bytes for offset in offsets), False)
-
-
-def _pairs(packing: Packing) -> int:
-    return sum(len(rivals) for rivals in packing.rivals) // 2
 
 
 def _by_life(packing: Packing) -> list[int]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +19,6 @@ class Block:
     last: int
     over: tuple[tuple[int, int], ...] = ()
 
-    def meets(self, other: Block) -> bool:
-        """Whether both live at some step."""
-        return self.first <= other.last and other.first <= self.last
-
 
 def aligned(size_bytes: int, alignment_bytes: int) -> int:
     """The size rounded up to the alignment."""
@@ -31,10 +29,12 @@ def live_bytes(blocks: Sequence[Block], alignment_bytes: int = 1) -> dict[int, i
     """Bytes that live at each step where a block begins (the sum grows at no other step), sizes rounded up to the
     alignment; bytes that two blocks can share count once. The largest value is a lower bound of every allocation."""
     sizes = [aligned(block.size_bytes, alignment_bytes) for block in blocks]
-    live = {
-        step: sum(size for b, size in zip(blocks, sizes, strict=True) if b.first <= step <= b.last)
-        for step in sorted({block.first for block in blocks})
-    }
+    change = Counter[int]()
+    for block, size in zip(blocks, sizes, strict=True):
+        change[block.first] += size
+        change[block.last + 1] -= size
+    total = dict(zip(steps := sorted(change), accumulate(change[step] for step in steps), strict=True))
+    live = {block.first: total[block.first] for block in blocks}
     for block, size in zip(blocks, sizes, strict=True):
         live[block.first] -= shared_bytes(size, [(sizes[number], lead) for number, lead in block.over])
     return live
@@ -42,9 +42,7 @@ def live_bytes(blocks: Sequence[Block], alignment_bytes: int = 1) -> dict[int, i
 
 def shared_bytes(size_bytes: int, under: Sequence[tuple[int, int]]) -> int:
     """The most bytes that a block can share with blocks of these (size, lead), which share none with each other."""
-    if not under:
-        return 0
-    return min(size_bytes - min(lead for _, lead in under), sum(size for size, _ in under))
+    return min(size_bytes - min((lead for _, lead in under), default=0), sum(size for size, _ in under))
 
 
 def least_span(blocks: Sequence[Block], alignment_bytes: int) -> int:
@@ -62,16 +60,26 @@ def least_span(blocks: Sequence[Block], alignment_bytes: int) -> int:
     return bound
 
 
+def _together(blocks: Sequence[Block]) -> list[list[int]]:
+    """For each block, those that live at some step of its life."""
+    found: list[list[int]] = [[] for _ in blocks]
+    alive: list[int] = []
+    for number in sorted(range(len(blocks)), key=lambda number: blocks[number].first):
+        alive = [other for other in alive if blocks[other].last >= blocks[number].first]
+        for other in alive:
+            found[other].append(number)
+        found[number] += alive
+        alive.append(number)
+    return found
+
+
 class Packing:
     """Blocks with their aligned sizes and the blocks that live together with each."""
 
     def __init__(self, blocks: Sequence[Block], alignment_bytes: int) -> None:
         self.blocks = tuple(blocks)
         self.sizes = tuple(aligned(block.size_bytes, alignment_bytes) for block in blocks)
-        self.rivals = tuple(
-            tuple(j for j, other in enumerate(blocks) if j != i and block.meets(other) and self.sizes[j])
-            for i, block in enumerate(blocks)
-        )
+        self.rivals = tuple(tuple(sorted(n for n in each if self.sizes[n])) for each in _together(blocks))
         lead = {(n, i): lead for i, block in enumerate(blocks) for n, lead in block.over}
         #: For each block, (rival, need, reach): it begins ``need`` bytes before the rival, or ``reach`` bytes after.
         self.limits = tuple(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from match_core.contract.hardware import Memory, Soc
     from match_core.contract.mapping import Mapping as UnitMapping
     from match_core.contract.model import Model
-    from match_core.contract.unit_api import Overlap
+    from match_core.contract.unit_api import Overwrite
 
 Kind = Literal["activation", "input", "output"]
 
@@ -31,7 +31,7 @@ def plan(
     stored: Sequence[tuple[str, int]] = (),
     overflow: Container[str] = (),
     draft: Draft | None = None,
-    overlaps: Sequence[Overlap] = (),
+    overlaps: Sequence[Overwrite] = (),
 ) -> Program:
     """Plan a program that runs task after task.
 
@@ -43,7 +43,7 @@ def plan(
     fixed = sum(size for _, size in constants)
     draft = draft or draft_of(model, mapping, soc.memory(soc.home), fixed, scratch_bytes or {}, overflow, overlaps)
     if draft.need_bytes(fixed) > draft.home.size_bytes:
-        raise Shortage(draft, tuple(constants), soc.store).error(model)
+        raise Shortage(draft, tuple(constants), None if soc.mapped else soc.store).error(model)
     streamed = sum(size for _, size in stored)
     if soc.store is not None and streamed > soc.memory(soc.store).size_bytes:
         raise store_shortage(model, soc.memory(soc.store), stored)

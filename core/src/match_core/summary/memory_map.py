@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from match_core.lower.overlap import overwritten
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -35,7 +37,13 @@ def buffers_json(program: Program) -> list[dict[str, object]]:
         for name in (*task.buffers_in, *task.buffers_out):
             users.setdefault(name, []).append(task)
     by_index = {task.index: task for task in program.tasks}
-    return [_buffer(program, buffer, by_index, users.get(buffer.name, [])) for buffer in program.buffers]
+    shared = overwritten(program).items()
+    over = {name: [one.name for one in read] for index, read in shared for name in by_index[index].buffers_out}
+    return [
+        _buffer(program, buffer, by_index, users.get(buffer.name, []))
+        | ({"overwrites": over[buffer.name]} if buffer.name in over else {})
+        for buffer in program.buffers
+    ]
 
 
 def _buffer(program: Program, buffer: Buffer, by_index: Mapping[int, Task], users: Sequence[Task]) -> dict[str, object]:

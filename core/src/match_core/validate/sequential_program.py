@@ -7,13 +7,14 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from match_core.validate.contents import content_faults
+from match_core.validate.touched import tensor_size
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
     from match_core.contract.candidate import Candidate
     from match_core.contract.program import Buffer, Program, Task
-    from match_core.contract.unit_api import Overlap
+    from match_core.contract.unit_api import Overwrite
     from match_core.contract.workload import Operand
 
 
@@ -21,14 +22,14 @@ class InvalidProgramError(RuntimeError):
     """A program breaks its contract; the planner's fault, not the user's."""
 
 
-def validate_program(graph: gs.Graph, program: Program, overlaps: Sequence[Overlap] = ()) -> None:
+def validate_program(graph: gs.Graph, program: Program, overlaps: Sequence[Overwrite] = ()) -> None:
     """InvalidProgramError with all faults, if there are any."""
     faults = program_faults(graph, program, overlaps)
     if faults:
         raise InvalidProgramError("; ".join(faults))
 
 
-def program_faults(graph: gs.Graph, program: Program, overlaps: Sequence[Overlap] = ()) -> tuple[str, ...]:
+def program_faults(graph: gs.Graph, program: Program, overlaps: Sequence[Overwrite] = ()) -> tuple[str, ...]:
     """All faults of a program; empty if it is correct: values are computed before they are read, in buffers that are
     large enough and live long enough; buffers that live at the same time do not overlap, except as the kernel of the
     only task at which both live allows (``overlaps``); everything is inside its
@@ -39,7 +40,7 @@ def program_faults(graph: gs.Graph, program: Program, overlaps: Sequence[Overlap
         faults += _buffer_faults(graph, program)
         faults += _life_faults(graph, program)
         faults += place_faults(program)
-        faults += content_faults(graph, program, {name: _bytes(t) for name, t in _variables(graph).items()})
+        faults += content_faults(graph, program, {name: tensor_size(t) for name, t in _variables(graph).items()})
     faults += _overlap_faults(graph, program, overlaps)
     faults += memory_faults(program)
     faults += streaming_faults(program)
@@ -99,23 +100,6 @@ def _task_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
         yield f"predicted {program.predicted_cycles} cycles, the last task ends at {start}"
 
 
-def _homes(program: Program) -> dict[str, Buffer]:
-    return {tensor: buffer for buffer in program.buffers for tensor in buffer.tensors}
-
-
-def _bytes(tensor: gs.Tensor) -> int:
-    import numpy as np
-
-    elements = int(np.prod([int(size) for size in tensor.shape], dtype=np.int64))
-    if isinstance(tensor.dtype, int):  # a type that numpy does not have
-        import onnx
-
-        if "INT4" in onnx.TensorProto.DataType.Name(tensor.dtype):
-            return -(-elements // 2)
-        return elements * int(onnx.helper.tensor_dtype_to_np_dtype(tensor.dtype).itemsize)
-    return elements * int(np.dtype(tensor.dtype).itemsize)
-
-
 def _variables(graph: gs.Graph) -> dict[str, gs.Tensor]:
     variables = {t.name: t for node in graph.nodes for t in (*node.inputs, *node.outputs) if _is_read(t)}
     return {**variables, **{tensor.name: tensor for tensor in graph.inputs}}
@@ -123,7 +107,7 @@ def _variables(graph: gs.Graph) -> dict[str, gs.Tensor]:
 
 def _buffer_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
     """Every tensor in memory has a buffer of its size and kind, which tasks name."""
-    homes = _homes(program)
+    homes = {tensor: buffer for buffer in program.buffers for tensor in buffer.tensors}
     if len(homes) != sum(len(buffer.tensors) for buffer in program.buffers):
         yield "a tensor is in two buffers"
     if len({buffer.name for buffer in program.buffers}) != len(program.buffers):
@@ -143,8 +127,8 @@ def _buffer_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
         pattern = task.assignment.candidate.pattern
         view = pattern.view and not pattern.swapped
         for name in makes:
-            if homes[name].size_bytes < _bytes(variables[name]):
-                yield f"{name!r} has {_bytes(variables[name])} bytes, its buffer {homes[name].size_bytes}"
+            if homes[name].size_bytes < tensor_size(variables[name]):
+                yield f"{name!r} has {tensor_size(variables[name])} bytes, its buffer {homes[name].size_bytes}"
             if homes[name].size_bytes < (stored := _formed_bytes(task, name)):
                 yield f"{name!r} has {stored} bytes in its form, its buffer {homes[name].size_bytes}"
             shares = [other for other in reads if homes[other] is homes[name]]
@@ -195,7 +179,7 @@ def _owned(program: Program) -> list[Buffer]:
     return [buffer for buffer in program.buffers if buffer.kind in ("activation", "scratch")]
 
 
-def _overlap_faults(graph: gs.Graph, program: Program, overlaps: Sequence[Overlap]) -> Iterator[str]:
+def _overlap_faults(graph: gs.Graph, program: Program, overlaps: Sequence[Overwrite]) -> Iterator[str]:
     leads = {(overlap.input, overlap.output): overlap.lead_bytes for overlap in overlaps}
     owned = _owned(program)
     for position, one in enumerate(owned):

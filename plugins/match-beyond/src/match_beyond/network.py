@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from match_core.contract.mapping import Mapping
     from match_core.contract.model import Model
-    from match_core.contract.unit_api import Overlap
+    from match_core.contract.unit_api import Overwrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Network:
     leads: dict[tuple[str, str], int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, model: Model, mapping: Mapping, overlaps: Sequence[Overlap] = ()) -> Network:
+    def of(cls, model: Model, mapping: Mapping, overlaps: Sequence[Overwrite] = ()) -> Network:
         """The network of a model with a sequential mapping, whose kernels allow ``overlaps``."""
         graph = model.graph
         readers: dict[str, set[str]] = {}

@@ -36,9 +36,11 @@ def _all() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
 
 
 def figures_of(core: str) -> Mapping[str, Mapping[str, float]]:
-    """The figures of a core by key."""
+    """The figures of a core by key; patterns that none of its layers has get those of ``COMPLETE``."""
     found = _all()[LIKE.get(core, core)]
-    return {**found, OWN: {**_all()[COMPLETE][OWN], **found[OWN]}}
+    patterns = {key.split()[0] for key in found}
+    others = {key: values for key, values in _all()[COMPLETE].items() if key.split()[0] not in patterns}
+    return {**others, **found, OWN: {**_all()[COMPLETE][OWN], **found[OWN]}}
 
 
 def constants_of(core: str) -> tuple[Constant, ...]:

@@ -21,6 +21,7 @@ from match_cortexm.kernels.lookup import LOOKUP, build_lookup, lookup_refusal
 from match_cortexm.kernels.matmul import build_matmul, matmul_of
 from match_cortexm.kernels.pool import MAX_POOL, build_pool, pool_of
 from match_cortexm.kernels.product import build_product
+from match_cortexm.kernels.softmax import SOFTMAX_I8, build_softmax, softmax_of
 from match_cortexm.kernels.transpose import build_transpose, matrices_of
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ DESCRIPTIONS = {
     "cortexm_add": "sum of two tensors, scaled",
     "cortexm_max_pool": "largest value of each window",
     "cortexm_lookup": "look-up in a table of 256 bytes",
+    "cortexm_softmax": "softmax of lines of 8-bit values",
     "cortexm_transpose": "matrices whose rows become columns",
 }
 
@@ -99,6 +101,11 @@ def _pool_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def _softmax_refusal(match: Match) -> str | None:
+    found = softmax_of(match.node("op"))
+    return found if isinstance(found, str) else None
+
+
 def _transpose_refusal(match: Match) -> str | None:
     found = matrices_of(match.node("op"))
     return found if isinstance(found, str) else None
@@ -107,6 +114,7 @@ def _transpose_refusal(match: Match) -> str | None:
 ADD = Constraint("sum", "two 8-bit tensors of one shape, one factor each", _add_refusal)
 POOL = Constraint("pool", "bytes, channels last, blocks of 4 channels, few taps", _pool_refusal)
 TRANSPOSE = Constraint("matrices", "elements of 8, 32 or 64 bits, rows become columns", _transpose_refusal)
+SOFTMAX = Constraint("softmax", "int8, the last axis, a table of 256 exponentials", _softmax_refusal)
 TABLE = Constraint("table", "bytes, a constant table of 256 bytes", lambda match: lookup_refusal(match.node("op")))
 
 
@@ -123,6 +131,7 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
         )
         single.append(("cortexm_add", Op(ADD_REQUANT, "op", (Any("a"), Any("b"))), ADD, build_add))
         single.append(("cortexm_max_pool", Op(MAX_POOL, "op", (Any("x"),)), POOL, build_pool))
+        single.append(("cortexm_softmax", Op(SOFTMAX_I8, "op", (Any("x"),)), SOFTMAX, build_softmax))
     if core.helium:
         single.append(("cortexm_lookup", Op(LOOKUP, "op", (Any("x"),)), TABLE, build_lookup))
     return (*fused, *(_kernel(name, node, (rule,), build, core) for name, node, rule, build in single))

@@ -60,7 +60,11 @@ def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
     from match_host.kernels import host_kernels
     from match_host.machine import SCALAR
 
+    from match_cortexm.kernels.floats import scalar_floats
     from match_cortexm.patterns import inline_kernels
 
-    kernels = {**host_kernels(SCALAR.name), **inline_kernels(core)}
+    host = host_kernels(SCALAR.name)
+    if core.helium:
+        host = {name: scalar_floats(kernel) for name, kernel in host.items()}
+    kernels = {**host, **inline_kernels(core)}
     return UnitApi(platform=PlatformApi(), memory=None, kernels=kernels)

@@ -14,7 +14,7 @@ from match_core.run.execute import by_unit, nodes_of, read_outputs, write_inputs
 from match_qemu.build import build_image, emulated_board
 from match_qemu.counting import build_plugin, plugin_arguments, read_counts
 from match_qemu.machines import DEFAULT, MACHINES, Machine, machine_for, machine_named
-from match_qemu.tools import found
+from match_qemu.tools import found, portable_flags
 
 #: An emulator that runs longer than this is stopped.
 LIMIT_SECONDS = 1800
@@ -32,6 +32,8 @@ def run_emulated(request: RunRequest, flags: tuple[str, ...] = ()) -> RunResult:
         return run_on_harts(request, 32 if machine.name == "virt32" else 64)
     processor = request.soc.processor or machine.processor
     observer, work = request.observer, request.work
+    if not request.soc.processor:
+        flags = (*portable_flags(machine.processor), *flags)
     emulator = found(machine.emulator)
     observer.stage_started("build")
     board = emulated_board(machine, work)

@@ -29,6 +29,8 @@ _PURPOSES = {
 TOOLS = tuple(
     Tool(command, _PURPOSES[command], f"apt-get install {packages}") for command, packages in PACKAGES.items()
 )
+#: Processors whose vectors of floats flush subnormal numbers to zero, whatever the mode.
+_FLUSHING = ("cortex-m52", "cortex-m55", "cortex-m85")
 #: Every product and every sum is rounded, as on the twin.
 _COMMON = ("-O3", "-std=c11", "-ffp-contract=off", "-ffunction-sections", "-fdata-sections")
 _NO_FPU = ("cortex-m0", "cortex-m0plus", "cortex-m1", "cortex-m3", "cortex-m23")
@@ -46,6 +48,11 @@ def found(command: str) -> str:
             help=(f"apt-get install {PACKAGES[command]}", "match doctor lists all tools"),
         )
     return path
+
+
+def portable_flags(processor: str) -> tuple[str, ...]:
+    """More flags for programs of any processor: the results of floats are those of other machines."""
+    return ("-fno-tree-vectorize",) if processor in _FLUSHING else ()
 
 
 def flags_of(family: Family, processor: str) -> tuple[str, ...]:

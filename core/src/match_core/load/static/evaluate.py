@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _NEVER = RANDOM | {"Einsum"}
 #: Operators whose result size depends on values; the size is at most this many times the input's.
 _BOUNDED = {"NonZero": 8, "Compress": 1, "Unique": 1}
-_QUANTISED = ("int8", "uint8", "int16", "uint16", "int32")
+#: Larger dequantised constants are weights; starting the reference implementation for them takes 60 ms.
+_DEQUANTISED_MAX = 6
 
 
 class Evaluator:
@@ -45,11 +46,12 @@ class Evaluator:
             return _sizes(node, types)
         if not all(name in known for name in node.input if name) or not _is_small(node, known, types):
             return None
+        if node.op_type == "DequantizeLinear" and known[node.input[0]].size > _DEQUANTISED_MAX:
+            return None
         try:
             with np.errstate(all="ignore"):
                 feeds = {f"x{i}": known[name] for i, name in enumerate(node.input) if name}
-                results = _dequantised(node, feeds) or self._reference(node).run(None, feeds)
-                results = [np.asarray(values) for values in results]
+                results = [np.asarray(values) for values in self._reference(node).run(None, feeds)]
         except Exception:  # numpy may raise anything for an odd node; the value then stays unknown
             return None
         if any(values.size > MOST_ELEMENTS or values.dtype == object for values in results):
@@ -76,25 +78,6 @@ class Evaluator:
             graph = onnx.helper.make_graph([plain], "node", inputs, outputs)
             self._kept[key] = ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=self._opsets))
         return self._kept[key]
-
-
-def _dequantised(node: onnx.NodeProto, feeds: Mapping[str, Any]) -> list[Array] | None:
-    """What the reference computes for weights with one scale, or one for each index of an axis, without the 60 ms of
-    its start-up: most quantised networks have nothing else to compute."""
-    values, factors = feeds["x0"], [feeds[name] for name in ("x1", "x2") if name in feeds]
-    named = {attribute.name: attribute.i for attribute in node.attribute}
-    if node.op_type != "DequantizeLinear" or named.keys() - {"axis"} or values.dtype.name not in _QUANTISED:
-        return None
-    axis = named.get("axis", 1)
-    sizes = {0: (), 1: values.shape[axis : axis + 1]}
-    kinds = [np.dtype(np.float32), values.dtype]
-    if not factors or any(each.dtype != kind for each, kind in zip(factors, kinds, strict=False)):
-        return None
-    if any(sizes.get(each.ndim) != each.shape for each in factors):
-        return None
-    scale, *zero = (each.reshape([-1, *[1] * (values.ndim - axis - 1)]) if each.ndim else each for each in factors)
-    moved = values.astype(np.float32) - zero[0] if zero else values.astype(np.float32)
-    return [(moved * scale).astype(np.float32)]
 
 
 def _sizes(node: onnx.NodeProto, types: Mapping[str, onnx.TypeProto]) -> list[Array] | None:

@@ -98,6 +98,16 @@ def path_cycles(evaluator: Evaluator) -> int:
     return int(max(end, default=0.0) * (1 - _ACCURACY))
 
 
+def overlapping_cycles(choice: Sequence[Sequence[Part]], evaluator: Evaluator) -> int:
+    """Cycles of the operators, as ``choice`` divides them, of which a part may start before a source has ended: more
+    pieces of the same tasks can hide no more."""
+    total = 0
+    for operator, division in zip(evaluator.network.operators, choice, strict=True):
+        if any(_may_overlap(operator, source, evaluator) for source in operator.sources):
+            total += evaluator.cycles_alone(tuple(division))
+    return total
+
+
 def rates_of(operator: SharedOperator, evaluator: Evaluator) -> dict[int, float]:
     """Cycles of the whole operator in each queue at the best rate of its units there."""
     rates: dict[int, float] = {}

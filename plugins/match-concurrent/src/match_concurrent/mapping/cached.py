@@ -59,6 +59,7 @@ class CachedChoices:
         scheduling: Scheduling,
         sequential: Mapping,
         options: ConcurrentOptions,
+        limit_cycles: int | None,
     ) -> str | None:
         """Digest of all inputs of the search: the graph, the offers with their schedules and with the requests for
         schedules of their parts, the cover to start from, objective and options. None if a schedule holds an object
@@ -73,13 +74,13 @@ class CachedChoices:
             offers,
             [[a.candidate.unit, a.candidate.pattern.name, a.candidate.node_names] for a in sequential.assignments],
             _graph(model),
-            [scheduling.objective, canonical(options)],
+            [scheduling.objective, canonical(options), limit_cycles],
         ]
         return digest(content)
 
-    def hopeless(self, key: str, limit_cycles: int, judge: Callable[[], bool]) -> bool:
+    def hopeless(self, key: str, judge: Callable[[], bool]) -> bool:
         """The cached judgement of offers with sequential schedules; ``judge`` makes it if there is none."""
-        place = digest([key, "hopeless", limit_cycles])
+        place = digest([key, "hopeless"])
         found = self.entries.read(place)
         if not isinstance(found, bool):
             found = judge()

@@ -15,7 +15,7 @@ from match_core.contract.cost import Cost
 from match_core.contract.mapping import Assignment, Bounds, Mapping, MappingRequest, SolverStatus
 from match_map.mapper import choose
 
-from match_concurrent.mapping.bounds import bounds_of
+from match_concurrent.mapping.bounds import bounds_of, overlapping_cycles
 from match_concurrent.mapping.cached import CachedChoices, Found
 from match_concurrent.mapping.costs import ShareCosts
 from match_concurrent.mapping.evaluate import Evaluation, Evaluator
@@ -64,8 +64,8 @@ def _estimated(request: MappingRequest, options: ConcurrentOptions, cached: Cach
         offered = in_concurrent_mode(request.offered, scheduling)
         return is_hopeless(_evaluators(model, offered, scheduling, sequential, options), limit)
 
-    key = None if cached is None else cached.key(model, request.offered, scheduling, sequential, options)
-    return judge() if cached is None or key is None or limit is None else cached.hopeless(key, limit, judge)
+    key = None if cached is None else cached.key(model, request.offered, scheduling, sequential, options, limit)
+    return judge() if cached is None or key is None else cached.hopeless(key, judge)
 
 
 def choose_concurrent(
@@ -82,16 +82,17 @@ def choose_concurrent(
     ``offered``: whole operators with schedules, for the Soc in concurrent mode; ``sequential``: a mapping of the same
     model, whose cover is a start; the result is never slower than its operators in that order on the queues.
     ValueError if the Soc has no ``signalling``. Deterministic; ``cached`` choices of earlier compilations save the
-    search. None if no mapping is likely to take at most ``limit_cycles`` (``HOPELESS``).
+    search. None if no mapping is likely to take at most ``limit_cycles`` (``HOPELESS``). If whole
+    pieces take longer by more than overlap may hide, the search ends with them.
     """
     options = options or ConcurrentOptions()
     evaluators = _evaluators(model, offered, scheduling, sequential, options)
     if is_hopeless(evaluators, limit_cycles):
         return None
-    key = cached.key(model, offered, scheduling, sequential, options) if cached is not None else None
+    key = cached.key(model, offered, scheduling, sequential, options, limit_cycles) if cached is not None else None
     found = cached.find(key, evaluators) if cached is not None and key is not None else None
     if found is None:
-        found = _best(evaluators, options)
+        found = _best(evaluators, options, limit_cycles)
         if cached is not None and key is not None:
             cached.keep(key, found, evaluators)
     return _mapping(found.best, evaluators[found.cover], found.bounds, sequential)
@@ -114,8 +115,8 @@ def _evaluators(
     return found
 
 
-def _best(evaluators: Sequence[Evaluator], options: ConcurrentOptions) -> Found:
-    found = [_found(evaluator, options.steps_max // len(evaluators)) for evaluator in evaluators]
+def _best(evaluators: Sequence[Evaluator], options: ConcurrentOptions, limit_cycles: int | None) -> Found:
+    found = [_found(evaluator, options.steps_max // len(evaluators), limit_cycles) for evaluator in evaluators]
     cover = min(range(len(found)), key=lambda number: found[number].value)
     return Found(cover, found[cover], bounds_of(evaluators))
 
@@ -159,13 +160,13 @@ def _as_if_shared(offered: Sequence[Assignment]) -> tuple[Assignment, ...]:
     return tuple(made)
 
 
-def _found(evaluator: Evaluator, spend: int) -> Evaluation:
+def _found(evaluator: Evaluator, spend: int, limit_cycles: int | None = None) -> Evaluation:
     """The best result. Of many equal layers one is mapped, and the others are mapped the same way, run by run."""
     network = evaluator.network
     repeat = find_repeat(network, evaluator.costs)
     small = reduced(network, repeat) if repeat is not None else None
     if repeat is None or small is None:
-        return _search(evaluator, spend)
+        return _search(evaluator, spend, limit_cycles)
     choice, starts = expanded(network, repeat, _found(evaluator.of(small), spend))
     evaluator.costs.confirm(part for division in choice for part in division)
     whole = _whole(evaluator)
@@ -173,9 +174,9 @@ def _found(evaluator: Evaluator, spend: int) -> Evaluation:
     return min(candidates, key=lambda evaluation: evaluation.value)
 
 
-def _search(evaluator: Evaluator, spend: int) -> Evaluation:
+def _search(evaluator: Evaluator, spend: int, limit_cycles: int | None) -> Evaluation:
     """Start from the sequential program on queues; then one task per participating unit of an operator; then, with
-    pipelining, several."""
+    pipelining, several, unless that is in vain: tasks in pieces gain by overlap with other operators only."""
     network, costs, options = evaluator.network, evaluator.costs, evaluator.options
     along = [network.along(operator) for operator in network.operators]
     if options.parallel != "whole":
@@ -184,6 +185,12 @@ def _search(evaluator: Evaluator, spend: int) -> Evaluation:
     best = evaluator.evaluate(whole, [[0] * len(division) for division in whole])
     stages = (False, True) if options.parallel == "pipeline" else (False,)
     for cuts in stages:
+        if (
+            cuts
+            and limit_cycles is not None
+            and best.finish > limit_cycles + overlapping_cycles(best.choice, evaluator)
+        ):
+            break
         best = _stage(best, along, evaluator, spend // len(stages), cuts=cuts)
     return best
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 LOOKUP = "match.arith::LutI8"
+#: Turns of a loop up to which compilers unroll it.
+UNROLLED = 16
 
 
 def lookup_refusal(node: gs.Node) -> str | None:
@@ -50,5 +52,6 @@ def build_lookup(nodes: tuple[gs.Node, ...], function: str, helium: bool = True)
         uses.headers[name] = header(name)
     code = inline_code(function, f"{node.op}: {count} bytes", node.inputs[:2], node.outputs[:1], body, uses, {1: table})
     code = replace(code, overlaps=element_by_element(node.inputs[:1], node.outputs[0]))
-    counts = (("vectors", -(-count // 16)),)
-    return Counted(tuple(node.inputs[:2]), code, Work(), f"lookup_mve{'' if left == '16' else '_part'}", counts)
+    vectors = -(-count // 16)
+    form = f"lookup_mve{'' if left == '16' else '_part'}{'_few' if vectors <= UNROLLED else ''}"
+    return Counted(tuple(node.inputs[:2]), code, Work(), form, (("vectors", vectors),))

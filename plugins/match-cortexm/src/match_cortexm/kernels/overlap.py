@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.contract.unit_api import Overlap
+from match_core.contract.unit_api import Overwrite
 from match_host.kernels.overlap import may_alias
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def tile_by_tile(
     source: gs.Tensor, result: gs.Tensor, y: Window, x: Window, inputs: int, outputs: int, positions: int
-) -> tuple[Overlap, ...]:
+) -> tuple[Overwrite, ...]:
     """The overlap of a kernel that computes tiles of so many neighbouring positions, one after another: all
     ``outputs`` of a tile while it reads all ``inputs`` of its windows. The last tile of a row may repeat positions."""
     columns = np.minimum(np.arange(0, x.out, positions), max(x.out - positions, 0))
@@ -26,7 +26,7 @@ def tile_by_tile(
 
 def channel_by_channel(
     source: gs.Tensor, result: gs.Tensor, y: Window, x: Window, channels: int
-) -> tuple[Overlap, ...]:
+) -> tuple[Overwrite, ...]:
     """The overlap of a kernel that reads a channel of a window before it writes this channel of the result, position
     after position."""
     columns = np.arange(x.out)
@@ -41,7 +41,7 @@ def _first_read(y: Window, x: Window, columns: NDArray[np.int64]) -> NDArray[np.
     return first
 
 
-def _overlap(source: gs.Tensor, result: gs.Tensor, leads: NDArray[np.int64]) -> tuple[Overlap, ...]:
+def _overlap(source: gs.Tensor, result: gs.Tensor, leads: NDArray[np.int64]) -> tuple[Overwrite, ...]:
     """What a step writes must end before what it reads: no later step reads or writes before."""
     lead = max(0, int(leads.max()))
-    return (Overlap(source.name, result.name, lead),) if may_alias(source, result) else ()
+    return (Overwrite(source.name, result.name, lead),) if may_alias(source, result) else ()

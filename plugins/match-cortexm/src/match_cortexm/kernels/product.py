@@ -12,7 +12,7 @@ from match_host.kernels.code import Uses, affine, inline_code
 from match_host.kernels.work import Work
 
 from match_cortexm.headers import DSP, MVE, SHARED, header
-from match_cortexm.kernels.border import Border, border_of
+from match_cortexm.kernels.border import border_of, copied_rows
 from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.layer import Layer, layer_of
 from match_cortexm.kernels.overlap import tile_by_tile
@@ -139,9 +139,8 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         rows, run = 1, rows * run
     words = -(-run // form.values)
     overhang = form.values * words - run
-    border = border_of(y, x, positions, -(-overhang // inputs))
-    if form.compact:
-        border = Border("true", border.tiles, border.tiles)
+    beyond = 0 if form.compact else -(-overhang // inputs)
+    border = border_of(y, x, positions, beyond)
     columns = x.kernel + (positions - 1) * x.stride
     row, column = ("y" if y.out > 1 else ""), ("x" if x.out > positions else "")
     image = x.size * inputs
@@ -172,7 +171,9 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         source=f"{cast}&in0[{source}]",
         row_bytes=image,
         border=border.condition,
+        compact=form.compact,
         window=window,
+        window_rows=y.kernel,
         window_bytes=y.kernel * columns * inputs + overhang,
         window_row_bytes=columns * inputs,
         slack=overhang,
@@ -201,7 +202,9 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         "blocks": blocks,
         "results": border.tiles * positions * layer.outputs,
         "tiles": border.tiles,
-        "copied_rows": border.outside * y.kernel,
-        "copied_bytes": border.outside * y.kernel * columns * inputs,
+        "single_blocks": border.tiles if layer.outputs <= OUTPUTS else 0,
+        **copied_rows(y, x, positions, beyond, inputs),
+        "compact_rows": (border.tiles - border.outside) * y.kernel * form.compact,
+        "compact_words": (border.tiles - border.outside) * y.kernel * -(-columns * inputs // 4) * form.compact,
     }
     return Counted(arguments, replace(code, overlaps=overlaps), Work(), form.name, tuple(counts.items()), layer.macs)

@@ -39,6 +39,13 @@ ${pad}${line}
 % endfor
 % endif
 </%def>\
+<%def name="rows_of_window(indent)">\
+<% pad = " " * indent %>\
+${pad}const int8_t *row = ${source};
+${pad}for (int32_t ky = 0; ky < ${window_rows}; ky++) {
+${pad}    memcpy(&window[ky * ${window_row_bytes}], &row[ky * ${row_bytes}], ${window_row_bytes});
+${pad}}
+</%def>\
 % if height > 1:
     for (int32_t y = 0; y < ${height}; y++) {
 % else:
@@ -52,7 +59,24 @@ ${pad}${line}
 % else:
         {
 % endif
-% if border:
+% if compact:
+            int8_t window[${window_bytes}];
+% if border == "true":
+            match_cortexm_window(${window});
+% elif border:
+            if (${border}) {
+                match_cortexm_window(${window});
+            } else {
+${rows_of_window(16)}\
+            }
+% else:
+${rows_of_window(12)}\
+% endif
+% if slack:
+            memset(&window[${window_bytes - slack}], 0, ${slack});
+% endif
+            const int8_t *const from = window;
+% elif border:
             const int8_t *from;
 % if rows > 1:
             int32_t row_bytes;

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from match_core.contract.element_types import c_type
-from match_core.contract.unit_api import Overlap
+from match_core.contract.unit_api import Overwrite
 from match_core.ir.reader import shape_of
 from match_core.ir.topology import is_constant
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 
-def element_by_element(read: Iterable[gs.Tensor], result: gs.Tensor) -> tuple[Overlap, ...]:
+def element_by_element(read: Iterable[gs.Tensor], result: gs.Tensor) -> tuple[Overwrite, ...]:
     """The overlaps of a kernel that reads element i of each of these tensors before it writes element i of the result,
     and no other element of them later. Wider results begin before the input, so that its end is written last."""
     wide = dtype_of(result).itemsize
     return tuple(
-        Overlap(tensor.name, result.name, max(0, elements(shape_of(result)) * (wide - dtype_of(tensor).itemsize)))
+        Overwrite(tensor.name, result.name, max(0, elements(shape_of(result)) * (wide - dtype_of(tensor).itemsize)))
         for tensor in {tensor.name: tensor for tensor in read}.values()
         if may_alias(tensor, result)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from match_report.view.timeline import computed
@@ -77,6 +78,7 @@ def _buffer(report: Mapping[str, Any], buffer: Mapping[str, Any]) -> Rectangle:
     for placement in maker["placements"]:
         if buffer["kind"] == "scratch" and placement["memory"] == buffer["memory"]:
             facts.append(f"holds {placement['operand']}: {placement['buffers']} x {placement['size_bytes']:,} bytes")
+    facts += [f"overwrites {name}" for name in buffer.get("overwrites", ())]
     facts += [f"swap: {s['source']} to {s['target']}" for s in report["swaps"] if buffer["name"] in _ends(s)]
     return Rectangle(
         buffer["start_cycles"],
@@ -119,16 +121,27 @@ def _ends(swap: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def peak(rectangles: Sequence[Rectangle]) -> Peak | None:
-    """The most bytes alive at the same time. A rectangle that starts where another ends does not overlap it."""
-    steps: dict[int, int] = {}
-    for rectangle in rectangles:
-        if rectangle.end_cycles > rectangle.start_cycles:
-            steps[rectangle.start_cycles] = steps.get(rectangle.start_cycles, 0) + rectangle.size_bytes
-            steps[rectangle.end_cycles] = steps.get(rectangle.end_cycles, 0) - rectangle.size_bytes
-    times = sorted(steps)
-    alive, most = 0, None
-    for place, time in enumerate(times[:-1]):
-        alive += steps[time]
-        if most is None or alive > most.size_bytes:
-            most = Peak(time, times[place + 1], alive)
+    """The most bytes alive at the same time; bytes of a result that overwrites an input count once. A rectangle that
+    starts where another ends does not overlap it."""
+    lasting = [rectangle for rectangle in rectangles if rectangle.end_cycles > rectangle.start_cycles]
+    starts: dict[int, list[Rectangle]] = {}
+    for rectangle in lasting:
+        starts.setdefault(rectangle.start_cycles, []).append(rectangle)
+    times = sorted({time for r in lasting for time in (r.start_cycles, r.end_cycles)})
+    alive: list[Rectangle] = []
+    most = None
+    for time, following in pairwise(times):
+        alive = [rectangle for rectangle in alive if rectangle.end_cycles > time] + starts.get(time, [])
+        size = _covered(alive)
+        if most is None or size > most.size_bytes:
+            most = Peak(time, following, size)
     return most
+
+
+def _covered(rectangles: Iterable[Rectangle]) -> int:
+    """Bytes that belong to any of the rectangles."""
+    total = end = 0
+    for low, size in sorted((rectangle.offset_bytes, rectangle.size_bytes) for rectangle in rectangles):
+        total += max(0, low + size - max(low, end))
+        end = max(end, low + size)
+    return total

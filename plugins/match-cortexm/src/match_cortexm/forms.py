@@ -1,0 +1,186 @@
+"""Which figures the instructions of a workload come from, and the counts that they multiply.
+
+Compilers write other code for the same operators where loops are short, runs are long, or elements are broadcast. So
+the figures are told apart by such forms; a workload has several keys, from the special one to that of all its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isqrt, prod
+from typing import TYPE_CHECKING
+
+from match_cortexm.figures import OWN
+
+if TYPE_CHECKING:
+    from match_core.contract.workload import Operand, Workload
+
+#: Elements up to which loops are unrolled, and turns of the innermost loop of a convolution.
+_UNROLLED, _SHORT = 16, 8
+#: Axes of an image: samples, two of space, channels.
+_IMAGE_AXES = 4
+#: Ranks of packed weights: [taps, channels] of depthwise ones, [blocks, rows, columns, inputs, outputs] of an image.
+_DEPTHWISE_AXES, _CONV_AXES = 2, 5
+#: Bytes of a run from which it is copied by memcpy, and from which compilers call a function for that.
+_RUN_BYTES, _LONG_BYTES = 8, 64
+_WORD_BYTES, _VECTOR_BYTES = 4, 16
+#: Patterns of the host that copy elements.
+MOVES = ("host_concat", "host_pad", "host_slice", "host_split", "host_transpose")
+#: Patterns of the host that combine the elements of windows and lines.
+_WINDOWS = ("pool", "reduce")
+
+
+def figures_keys(workload: Workload) -> tuple[str, ...]:
+    """The figures of a workload, the most special first: one set for all own kernels; of the host's, sets for each
+    pattern, apart for floating-point and integer elements and the size of elements."""
+    kind, counts = workload.kind, workload.parameters
+    if kind.startswith("cortexm_"):
+        return (OWN,)
+    floating = any(name.startswith(("floating", "special", "half")) for name in counts)
+    bits = workload.operands[-1].element_bits
+    numbers = "float" if floating else str(bits)
+    key = f"{kind} {numbers}"
+    if kind in MOVES:
+        form = _move(workload)
+        return f"{key}, {form}", f"moves {bits}, {form}", f"moves {bits}"
+    if workload.macs:
+        sums = "floating" if "floating_tile_macs" in counts else "integer"
+        form = f"{sums} {_product(workload)}"
+        tiled = _stored(workload) and len(workload.operands[1].axes) > _DEPTHWISE_AXES
+        tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiled else form
+        return (
+            f"{key}, {tile}",
+            f"{key}, {form}",
+            f"products {numbers}, {tile}",
+            f"products, {form}",
+            f"products, {sums}",
+        )
+    if any(name in kind for name in _WINDOWS):
+        taps = counts.get("memory", 0) // counts["elements"] - 1
+        form = f"{taps} taps" if taps < _UNROLLED else "many taps"
+        padded = ", padded" if "pool" in kind and _inner(workload, isqrt(taps)) < 1 else ""
+        return f"{key}, {form}{padded}", f"{key}, {form}", key
+    form = _per_element(counts)
+    return f"{key}, {form}{_broadcast(workload)}", f"{key}, {form}", key
+
+
+def _move(workload: Workload) -> str:
+    """How a copy moves elements: alone, in tiles, or in runs, whose ends may be at any byte."""
+    counts = counts_of(workload)
+    size = workload.operands[-1].element_bits // 8
+    run = size * counts["elements"] // max(1, counts["runs"])
+    if counts.get("steps", 0) > counts["elements"]:
+        return "tiles"
+    alone = size != _WORD_BYTES and counts.get("memory", 0) == 2 * counts["elements"]
+    if alone or run < max(_RUN_BYTES, 2 * size):
+        return "elements"
+    sides = {operand.axes[-1].size * size % _WORD_BYTES for operand in workload.operands if operand.axes}
+    odd = ", odd" if run % _WORD_BYTES or any(sides) else ""
+    return ("long runs" if run >= _LONG_BYTES else "short runs") + odd
+
+
+def _product(workload: Workload) -> str:
+    """Products with weights of ones, depthwise ones, those of one row and those of few inputs are special: their loops
+    are short or not there."""
+    result, elements = workload.operands[-1], workload.parameters["elements"]
+    weights = workload.operands[1]
+    taps = workload.macs // elements
+    few = "few taps" if taps <= _UNROLLED else "many taps"
+    if not _stored(workload):
+        return "computed" if len(workload.operands) > 2 else f"sums of {few}"
+    if len(weights.axes) == _DEPTHWISE_AXES and weights.axes[0].size == taps:
+        return f"depthwise, {few}"
+    if len(weights.axes) == _CONV_AXES:
+        columns, inputs = (axis.size for axis in weights.axes[2:4])
+        short = ", short" if inputs * (columns if _channels_last(workload) else 1) <= _SHORT else ""
+        return f"{'pointwise' if inputs == taps else 'windows'}{short}"
+    return "one row" if prod(axis.size for axis in result.axes[:-1]) == 1 else "products"
+
+
+def _stored(workload: Workload) -> bool:
+    """Whether weights are stored in the order in which tiles of outputs read them, tiles last."""
+    return len(workload.operands) > 2 and workload.operands[1].role == "constant"
+
+
+def _per_element(counts: Mapping[str, int]) -> str:
+    """Operations per element if they are whole numbers; loops of few elements have no turns."""
+    elements = counts["elements"]
+    rest = {name: count for name, count in counts.items() if name != "elements"}
+    few = "few, " if elements <= _UNROLLED else ""
+    if any(count % elements for count in rest.values()):
+        return f"{few}uneven"
+    return few + " ".join(f"{count // elements} {name}" for name, count in rest.items())
+
+
+def _broadcast(workload: Workload) -> str:
+    """Whether an operand is repeated along the last axis, or along others."""
+    result = workload.operands[-1]
+    sizes = [axis.size for axis in result.axes]
+    found = set()
+    for operand in workload.operands[:-1]:
+        own = [axis.size for axis in operand.axes]
+        pairs = zip(reversed(own), reversed(sizes), strict=False)
+        if 1 < prod(own) < prod(sizes) and all(one in (1, size) for one, size in pairs):
+            found.add(", by rows" if own[-1] == 1 else ", by columns")
+    return "".join(sorted(found))
+
+
+def counts_of(workload: Workload) -> Mapping[str, int]:
+    """What the figures multiply: a workload's counts; the ``runs`` of neighbouring elements, of copies; ``stored``, the
+    products with weights as they are stored, whose last tile may repeat some; ``edges``, those of windows that leave
+    the image; ``positions`` and ``visits``, the windows of pooling and their taps; ``rows`` of operators on lines."""
+    kind, counts = workload.kind, workload.parameters
+    if kind.startswith("cortexm_"):
+        return counts
+    *sources, result = workload.operands
+    if kind in MOVES:
+        return {**counts, "runs": sum(_runs(source, result, kind == "host_transpose") for source in sources)}
+    if not result.axes:
+        return counts
+    last = result.axes[-1].size
+    if kind.startswith("host_nhwc") and "pool" in kind:
+        return {**counts, "positions": counts["elements"] // last, "visits": counts["memory"] // last}
+    if not workload.macs and (_broadcast(workload) or "softmax" in kind or "norm" in kind):
+        return {**counts, "rows": counts["elements"] // last}
+    if not workload.macs or not _stored(workload):
+        return counts
+    weights = [axis.size for axis in sources[1].axes]
+    found = {**counts, "stored": prod(weights) * counts["elements"] // last}
+    kernel = weights[2] if len(weights) == _CONV_AXES else isqrt(weights[0]) if len(weights) == _DEPTHWISE_AXES else 1
+    if kernel > 1:
+        found["edges"] = round(workload.macs * (1 - _inner(workload, kernel)))
+    return found
+
+
+def _inner(workload: Workload, kernel: int) -> float:
+    """The share of windows inside the image along the axis of columns, from the sizes of both images; the stride is
+    their ratio."""
+    source, result = ([axis.size for axis in workload.operands[place].axes] for place in (0, -1))
+    if len(source) != _IMAGE_AXES or len(result) != _IMAGE_AXES:
+        return 1.0
+    axis = 2 if _channels_last(workload) else 3
+    stride = max(1, round(source[axis] / result[axis]))
+    return min(1.0, max(0, (source[axis] - kernel) // stride + 1) / result[axis])
+
+
+def _channels_last(workload: Workload) -> bool:
+    """Whether the last axis of an image is that of the channels: as many as weights have outputs."""
+    if "nhwc" in workload.kind or not _stored(workload):
+        return "nhwc" in workload.kind
+    weights = workload.operands[1].axes
+    return len(weights) == _DEPTHWISE_AXES or (
+        weights[0].size * weights[-1].size
+        >= workload.operands[-1].axes[-1].size
+        > (weights[0].size - 1) * weights[-1].size
+    )
+
+
+def _runs(source: Operand, result: Operand, reordered: bool) -> int:
+    """Runs that are contiguous in both: axes from the last one, up to the first that differs."""
+    before, after = ([axis.size for axis in operand.axes] for operand in (source, result))
+    run = 1
+    while before and before[-1] == after[-1]:
+        run *= before.pop()
+        after.pop()
+    if before and not reordered:
+        run *= min(before[-1], after[-1])
+    return -(-min(prod(axis.size for axis in operand.axes) for operand in (source, result)) // max(run, 1))
