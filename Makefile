@@ -60,8 +60,8 @@ $(DEMO): $(DEMO_PACKAGES:%=%/pyproject.toml) requirements.txt
 	@touch $@
 
 $(STAMP): $(DEMO) $(PROJECTS) requirements-dev.txt
-	$(PIP) -r requirements-dev.txt
-	$(PIP) --no-build-isolation $(PACKAGES:%=-e %)
+	$(PIP) --no-compile -r requirements-dev.txt
+	$(PIP) --no-compile --no-build-isolation $(patsubst %,-e %,$(filter-out $(DEMO_PACKAGES),$(PACKAGES)))
 	@$(COMPILE_BYTECODE) $(PACKAGES:%=%/src)
 	touch $@
 
