@@ -78,7 +78,8 @@ class Supervisor:
         assert self._process is not None and self._process.stdout is not None
         stream, end = self._process.stdout.fileno(), time.monotonic() + seconds
         while b"\n" not in self._pending:
-            ready, _, _ = select.select([stream], [], [], _LOOK_SECONDS)
+            left = max(0.0, end - time.monotonic())
+            ready, _, _ = select.select([stream], [], [], min(_LOOK_SECONDS, left))
             if ready:
                 block = os.read(stream, 1 << 16)
                 if not block:
