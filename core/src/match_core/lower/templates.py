@@ -14,9 +14,15 @@ CORE_TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "core"
 @lru_cache(maxsize=8)
 def _lookup(folders: tuple[Path, ...]) -> Any:
     """The compiled templates of these folders; compiling them takes longer than rendering a small program."""
-    # Mako loads Pygments if it is installed, to colour errors in web pages: 40 ms.
-    sys.modules.setdefault("mako.ext.pygmentplugin", None)  # type: ignore[arg-type]  # its import then fails
-    from mako.lookup import TemplateLookup
+    # Mako loads Pygments if it is installed, to colour errors in web pages: 40 ms. Others in this process get it.
+    plugin = "mako.ext.pygmentplugin"
+    known = sys.modules.get(plugin)
+    sys.modules[plugin] = known  # type: ignore[assignment]  # the import of None fails
+    try:
+        from mako.lookup import TemplateLookup
+    finally:
+        if known is None:
+            del sys.modules[plugin]
 
     return TemplateLookup(
         directories=[str(folder) for folder in (*folders, CORE_TEMPLATES)],

@@ -80,7 +80,7 @@ def cost_model(answer: object) -> CostModel:
     if missing or isinstance(answer, type):
         lacks = f" (lacks {', '.join(missing)})" if missing else " (a class, not an instance)"
         raise WrongAnswerError(f"returned {_shown(answer)}{lacks}, CostModel expected")
-    return answer  # type: ignore[return-value]
+    return answer  # type: ignore[return-value]  # a protocol, whose attributes were checked above
 
 
 def schedule(answer: object) -> LoopSchedule | ScheduleInfeasible:

@@ -50,8 +50,8 @@ def _widen(editor: Editor, node: gs.Node, pairs: Pairs) -> bool:
     return True
 
 
-def every(requant: gs.Node) -> bool:
-    """All requantisations."""
+def every(node: gs.Node) -> bool:
+    """All nodes, whatever the unit."""
     return True
 
 

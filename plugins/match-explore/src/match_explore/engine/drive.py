@@ -36,9 +36,10 @@ _LOOK, SILENT, _EMPTY = 2.0, 30.0, 60.0
 #: Seconds for fetching one outcome, which is small.
 _FETCH = 15.0
 #: Seconds between two tasks that client and scheduler stand for hours: twice what a task costs the slower one, measured
-#: by benchmarks.explore_engine. No task holds more points than the largest number.
+#: by benchmarks.explore_engine. No task holds more points than the largest number, an estimate.
 TASK_SECONDS, POINTS_MAX = 0.012, 32
-#: A task holds at most this part of the points of each worker that are left, so that all workers end together.
+#: A task holds at most this part of the points of each worker that are left, so that all workers end together; an
+#: estimate.
 _PART_LEFT = 8
 #: Incidents after which a worker gets no more tasks, as long as there are others.
 _TOLERATED = 2

@@ -13,6 +13,7 @@ from match_core.ir.editor import Editor
 from match_core.ir.reader import constant, producer
 from numpy.typing import NDArray
 
+from match_quant.bounds import every
 from match_quant.double.numbers import Double, Single, doubled_numbers
 
 if TYPE_CHECKING:
@@ -98,11 +99,6 @@ def _write(editor: Editor, node: gs.Node, found: Double) -> None:
         *node.inputs[4:],
     ]
     node.op = _REQUANTS[qualified_op(node)]
-
-
-def every(product: gs.Node) -> bool:
-    """All products."""
-    return True
 
 
 def double_rounding(name: str, spec: RequantSpec, takes: Callable[[gs.Node], bool] = every) -> Pass:
