@@ -98,6 +98,16 @@ def test_what_cannot_fit_is_refused_with_a_lower_bound(model: Path) -> None:
     assert "alone needs" in caught.value.why
 
 
+def test_a_chip_that_cannot_divide_layers_also_states_a_lower_bound(tmp_path: Path) -> None:
+    builder = NetworkBuilder(9, (8, 16, 16))
+    model = builder.save(tmp_path / "model.onnx", builder.conv(builder.conv(builder.input, 16, 3), 8, 3))
+    with pytest.raises(InfeasibleError) as caught:
+        compile_model(CompileRequest(model, "diana", memory=(("l2", 2048),)), Plugins.load(), NullObserver())
+    assert caught.value.code == "MATCH-M001"
+    tensor = 16 * 16 * 16
+    assert "in any program: 'conv" in caught.value.why and f"alone needs {tensor} bytes" in caught.value.why
+
+
 def test_a_picture_whose_other_layout_does_not_fit_is_turned_in_stripes(tmp_path: Path) -> None:
     builder = NetworkBuilder(24, (3, SIDE, SIDE))
     x = builder.conv(builder.conv(builder.input, 8, 3, 2), 16, 3, 2)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from match_core.contract.geometry import far_bytes
-from match_core.ir.topology import is_constant
 from match_core.map.dataflow import tensor_bytes
 
 from match_beyond.rows import AXIS, RowRule, computed, height, rule_of, turned_axes
@@ -75,9 +74,7 @@ class Network:
             names = {node.name for node in nodes}
             made = [tensor for node in nodes for tensor in node.outputs if tensor.name]
             inside = {tensor.name for tensor in made}
-            reads = dict.fromkeys(
-                t.name for n in nodes for t in n.inputs if t.name and not is_constant(t) and t.name not in inside
-            )
+            reads = dict.fromkeys(t.name for n in nodes for t in n.inputs if t.name in tensors and t.name not in inside)
             leaving = [t for t in made if t.name in outputs or readers.get(t.name, set()) - names]
             tensors.update((tensor.name, tensor) for tensor in made)
             constants = sum(far_bytes(o) for o in candidate.workload.operands if o.role == "constant")

@@ -116,7 +116,9 @@ def turned_axes(nodes: Sequence[gs.Node]) -> dict[str, int]:
     if place is None or list(nodes[place].attrs["perm"]) != _TO_NHWC:
         return {}
     before = (*nodes[:place], nodes[place])
-    if any(len(computed(node)) != 1 for node in before) or any(qualified_op(n) not in _ELEMENTWISE for n in before[:-1]):
+    if any(len(computed(node)) != 1 for node in before) or any(
+        qualified_op(n) not in _ELEMENTWISE for n in before[:-1]
+    ):
         return {}
     return {computed(node)[0].name: TURNED_AXIS for node in before}
 
