@@ -28,6 +28,7 @@ from match_core.emit.partition import partition
 from match_core.emit.program_files import EmitRequest, ProgramEmitter
 from match_core.emit.stated_ends import stated_ends
 from match_core.emit.write import check_output_directory, write_sources
+from match_core.io.collector import rare_collections
 from match_core.ir.functions import ARITH
 from match_core.ir.titles import source_operators, task_title
 from match_core.load.load import load_model
@@ -97,6 +98,7 @@ def compile_model(request: CompileRequest, plugins: Plugins, observer: StageObse
     return CompileResult(compilation, request.output)
 
 
+@rare_collections()
 def build_program(request: CompileRequest, plugins: Plugins, observer: StageObserver) -> Compilation:
     """All stages from the model file to source files in memory."""
     prepared = prepare(request, plugins, observer)
