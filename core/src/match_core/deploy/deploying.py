@@ -235,10 +235,7 @@ class Deploying:
         )
 
         deployment = stage(
-            self.observer,
-            "plan concurrently",
-            lambda: self._by_package(request, scheduler, lowering),
-            _facts_of_made,
+            self.observer, "plan concurrently", lambda: self._by_package(request, scheduler, lowering), _facts_of_made
         )
         return None if deployment is None else _Concurrent(chosen.model, deployment)
 

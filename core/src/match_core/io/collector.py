@@ -6,16 +6,12 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: Young objects before a collection, and collections before one of older objects.
-_THRESHOLDS = (50_000, 10, 20)
-
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Collect rarely. Graphs are large webs of objects that live for long: the default thresholds search them again and
-    again, which takes a tenth of a compilation."""
+    """Collect rarely: graphs are large webs that live long, and by default a tenth of the time is spent on them."""
     before = gc.get_threshold()
-    gc.set_threshold(*_THRESHOLDS)
+    gc.set_threshold(50_000, 10, 20)
     try:
         yield
     finally:
