@@ -25,6 +25,8 @@ SIZES = (10, 50, 160, 500, 1600, 5000)
 TARGETS = ("host", "gap9", "carfield")
 #: Sizes from which exponents are fitted: below, the start-up dominates.
 FITTED_MIN = 50
+#: Sizes from which nothing but the growth counts.
+LARGE_MIN = 500
 #: A stage below this share of the total has no exponent.
 SHOWN_MIN = 0.02
 STORED = OUTPUT / "scale.json"
@@ -101,14 +103,14 @@ def table(known: Mapping[tuple[str, str], Costs]) -> Table:
         if not costs:
             continue
         seconds = [costs[size].seconds if size in costs else None for size in sizes]
-        fitted = {size: cost.seconds for size, cost in costs.items() if size >= FITTED_MIN}
-        slope = exponent(fitted) if len(fitted) > 1 else None
-        rows.append((target, kind, *seconds, slope, costs[max(costs)].peak_bytes / 1e6))
+        slopes = [_slope(costs, least) for least in (FITTED_MIN, LARGE_MIN)]
+        rows.append((target, kind, *seconds, *slopes, costs[max(costs)].peak_bytes / 1e6))
     columns = (
         Column("target"),
         Column("network"),
         *(Column(f"{size:,}", ".1f") for size in sizes),
-        Column("exponent", ".2f"),
+        Column(f"exponent from {FITTED_MIN}", ".2f"),
+        Column(f"from {LARGE_MIN}", ".2f"),
         Column("peak MB", ".0f"),
     )
     return Table(
@@ -117,6 +119,11 @@ def table(known: Mapping[tuple[str, str], Costs]) -> Table:
         columns,
         tuple(rows),
     )
+
+
+def _slope(costs: Costs, least: int) -> float | None:
+    fitted = {size: cost.seconds for size, cost in costs.items() if size >= least}
+    return exponent(fitted) if len(fitted) > 1 else None
 
 
 def _place(target: str) -> tuple[int, str]:
