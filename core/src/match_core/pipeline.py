@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import gc
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -28,7 +29,6 @@ from match_core.emit.partition import partition
 from match_core.emit.program_files import EmitRequest, ProgramEmitter
 from match_core.emit.stated_ends import stated_ends
 from match_core.emit.write import check_output_directory, write_sources
-from match_core.io.collector import rare_collections
 from match_core.ir.functions import ARITH
 from match_core.ir.titles import source_operators, task_title
 from match_core.load.load import load_model
@@ -41,7 +41,7 @@ from match_core.summary.document import NAME, report_document, report_text
 from match_core.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from match_core.contract.exactness import ExactChoice
     from match_core.contract.hardware import Soc, Unit
@@ -98,7 +98,18 @@ def compile_model(request: CompileRequest, plugins: Plugins, observer: StageObse
     return CompileResult(compilation, request.output)
 
 
-@rare_collections()
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Graphs are large webs that live long: by default, a tenth of the time goes into searching them for garbage."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, 10, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@_rare_collections()
 def build_program(request: CompileRequest, plugins: Plugins, observer: StageObserver) -> Compilation:
     """All stages from the model file to source files in memory."""
     prepared = prepare(request, plugins, observer)

@@ -34,19 +34,18 @@ class ScheduleCache:
     version: str = ""
     code: str = ""
     answers: dict[str, Answer] = field(default_factory=dict)
-    #: Digests of values that many requests share, and keys of requests. Large values are found by their ids, which
-    #: the values stored with them keep valid: to hash a Soc takes longer than to look up a schedule.
-    _digests: dict[int, tuple[Hashable, str]] = field(default_factory=dict)
-    _keys: dict[Hashable, tuple[ScheduleRequest, str]] = field(default_factory=dict)
+    #: Digests of requests and of values that many share, by ids of large values, which are stored with them to keep the
+    #: ids valid: to hash a Soc takes longer than to look up a schedule.
+    _digests: dict[Hashable, tuple[object, str]] = field(default_factory=dict)
 
     def key(self, request: ScheduleRequest) -> str:
         """Digest of everything that the answer may depend on. A cost model is assumed to be determined by the Soc, the
         unit, the pattern, its own name and version, and the code."""
         asked = (request.pattern, request.workload, request.memory_bytes, request.objective, request.streamed)
         place = (id(request.soc), id(request.unit), id(request.cost_model), request.staging_bytes, *asked)
-        if place not in self._keys:
-            self._keys[place] = (request, self._key(request))
-        return self._keys[place][1]
+        if place not in self._digests:
+            self._digests[place] = (request, self._key(request))
+        return self._digests[place][1]
 
     def _key(self, request: ScheduleRequest) -> str:
         content: dict[str, object] = {name: self._shared(getattr(request, name)) for name in ("soc", "unit")}
