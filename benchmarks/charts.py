@@ -32,7 +32,9 @@ class Axes:
     y: str
 
 
-def lines(name: str, axes: Axes, series: Mapping[str, Sequence[tuple[float, float]]]) -> Path | None:
+def lines(
+    name: str, axes: Axes, series: Mapping[str, Sequence[tuple[float, float]]], folder: Path = OUTPUT
+) -> Path | None:
     """One curve per series of (x, y) points, both axes logarithmic. None, with a message, where there is no
     matplotlib."""
     pyplot = _pyplot()
@@ -47,7 +49,7 @@ def lines(name: str, axes: Axes, series: Mapping[str, Sequence[tuple[float, floa
         ticks = sorted({x for points in series.values() for x, _ in points})
         plot.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks], rotation=45)
         plot.minorticks_off()
-        return _save(pyplot, figure, plot, name, axes)
+        return _save(pyplot, figure, plot, name, axes, folder)
 
 
 def bars(name: str, axes: Axes, groups: Sequence[str], series: Mapping[str, Sequence[float]]) -> Path | None:
@@ -79,12 +81,12 @@ def _pyplot() -> Any:
     return pyplot
 
 
-def _save(pyplot: Any, figure: Any, plot: Any, name: str, axes: Axes) -> Path:
+def _save(pyplot: Any, figure: Any, plot: Any, name: str, axes: Axes, folder: Path = OUTPUT) -> Path:
     plot.set(title=axes.title, xlabel=axes.x, ylabel=axes.y)
     plot.set_yscale("log")
     plot.legend(fontsize=7, ncols=2)
-    OUTPUT.mkdir(parents=True, exist_ok=True)
-    path = OUTPUT / f"{name}.svg"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.svg"
     figure.savefig(path, metadata={"Date": None, "Creator": None})
     pyplot.close(figure)
     return path

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import gc
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -40,7 +41,7 @@ from match_core.summary.document import NAME, report_document, report_text
 from match_core.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from match_core.contract.exactness import ExactChoice
     from match_core.contract.hardware import Soc, Unit
@@ -97,6 +98,18 @@ def compile_model(request: CompileRequest, plugins: Plugins, observer: StageObse
     return CompileResult(compilation, request.output)
 
 
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Graphs are large webs that live long: by default, a tenth of the time goes into searching them for garbage."""
+    before = gc.get_threshold()
+    gc.set_threshold(50_000, 10, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@_rare_collections()
 def build_program(request: CompileRequest, plugins: Plugins, observer: StageObserver) -> Compilation:
     """All stages from the model file to source files in memory."""
     prepared = prepare(request, plugins, observer)
@@ -157,12 +170,7 @@ def _exact_request(
 
 
 def _transformed(
-    request: CompileRequest,
-    source: Model,
-    soc: Soc,
-    units: tuple[Unit, ...],
-    plugins: Plugins,
-    observer: StageObserver,
+    request: CompileRequest, source: Model, soc: Soc, units: tuple[Unit, ...], plugins: Plugins, observer: StageObserver
 ) -> Prepared:
     all_units = plugins.units_of(soc)
     context = replace(pass_context(request, soc, all_units), metadata=source.metadata)
@@ -217,11 +225,7 @@ def pass_context(options: CompileOptions, soc: Soc, units: tuple[Unit, ...]) -> 
 
 
 def transform(
-    model: Model,
-    context: PassContext,
-    plugins: Plugins,
-    options: CompileOptions,
-    observers: Sequence[Observer] = (),
+    model: Model, context: PassContext, plugins: Plugins, options: CompileOptions, observers: Sequence[Observer] = ()
 ) -> Model:
     """The integer graph of a loaded model. UsageError MATCH-U039 if ``options.exact`` names a node that it lacks."""
     passes = kept_passes(plugins.transforms(context.soc), options.without_passes, context.soc.name)

@@ -7,7 +7,7 @@ from itertools import product
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
-from match_core.plan.streaming import Problem, Variant, choose_streaming
+from match_core.plan.streaming import Problem, Variant, _peaks, _under_peak, choose_streaming
 
 from tests.examples import examples
 
@@ -61,3 +61,31 @@ def test_staging_competes_with_what_is_alive(capacity: int, chosen: tuple[int, .
     variants = (Variant(10, 1000), Variant(12, 50, 300), Variant(20, 50, 0))
     found = choose_streaming(Problem((variants,), (1000,), capacity))
     assert (found and found.chosen) == chosen
+
+
+@given(problem=problems())
+@settings(max_examples=examples(100))
+def test_exchanges_come_in_the_order_of_their_cost_per_byte(problem: Problem) -> None:
+    for peak in _peaks(problem):
+        assert _under_peak(problem, peak) == _one_by_one(problem, peak)
+
+
+def _one_by_one(problem: Problem, peak: int) -> tuple[int, ...] | None:
+    """The same with all exchanges compared after each."""
+    pairs = list(zip(problem.live_bytes, problem.tasks, strict=True))
+    allowed = [[i for i, v in enumerate(task) if live + v.staging_bytes <= peak] for live, task in pairs]
+    if not all(allowed):
+        return None
+    chosen = [min(own, key=lambda i: (task[i].cost, i)) for own, (_, task) in zip(allowed, pairs, strict=True)]
+    while problem.bytes_of(chosen) > problem.capacity_bytes:
+        exchanges = []
+        for number, (own, (_, task)) in enumerate(zip(allowed, pairs, strict=True)):
+            now = task[chosen[number]]
+            for index in own:
+                if (freed := now.constant_bytes - task[index].constant_bytes) > 0:
+                    exchanges.append(((task[index].cost - now.cost) / freed, -freed, number, index))
+        if not exchanges:
+            return None
+        _, _, number, index = min(exchanges)
+        chosen[number] = index
+    return tuple(chosen)

@@ -141,7 +141,7 @@ class _Lab:
         self.model = editor.finish()
         units = [(unit, plugins.patterns(compiled.soc, unit)) for unit in compiled.units]
         scheduler = Scheduler(compiled.soc, compiled.units, "latency", plugins, ScheduleCache(None, "0", ""))
-        self.conversions = Conversions(scheduler, units)
+        self.conversions = Conversions(scheduler, compiled.soc)
         self.offered, _ = scheduler.schedule_all(find_candidates(self.model.graph, units))
 
     def least(self) -> int:

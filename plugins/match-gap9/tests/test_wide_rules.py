@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from match_core import Match
 from match_core.patterns import rules_requant
+from match_gap9 import rules
 from match_gap9.wide.patterns import raised_by
 
 PRODUCT, SHIFT = rules_requant.product_below(62), rules_requant.shift_at_most(62)
@@ -30,7 +31,7 @@ def _match(weight: list[int], multiplier: int, addend: int, divisor: int = 1 << 
 def test_products_are_bounded() -> None:
     most = 2**31 - 1
     assert PRODUCT.check(_match([127, -128], most, 0)) is None
-    assert rules_requant.unsigned_multiplier.check(_match([1], -1, 0)) == "the smallest is -1"
+    assert rules.unsigned_multiplier.check(_match([1], -1, 0)) == "the smallest is -1"
     assert PRODUCT.check(_match([1], 2**31, 0)) == f"a multiplier is {2**31}"
     reach = 255 * 127 * most
     assert PRODUCT.check(_match([127], most, 2**62 - 1 - reach)) is None

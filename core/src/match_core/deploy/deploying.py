@@ -208,13 +208,13 @@ class Deploying:
         plain, limit = sequential.deployment, None
         if plain is not None and self.options.execution == "auto" and self.options.objective == "latency":
             limit = int(plain.program.predicted_cycles / (1 + self.soc.uncertain_share("concurrent")))
-            known = (sequential.offered, sequential.refused, self._conversions(scheduler), sequential.mapping)
+            known = (sequential.offered, sequential.refused, Conversions(scheduler, self.soc), sequential.mapping)
             if not sequential.overflow and not self._mapping(scheduler, *known, limit, estimated=True):
                 return None
         scheduled, refused = self._scheduled(scheduler, overflow)
 
         def mapped() -> Converted | None:
-            conversions = self._conversions(scheduler)
+            conversions = Conversions(scheduler, self.soc)
             mapping = self._mapping(scheduler, scheduled, refused, conversions, sequential.mapping, limit)
             if mapping is None:
                 return None
@@ -236,10 +236,7 @@ class Deploying:
         )
 
         deployment = stage(
-            self.observer,
-            "plan concurrently",
-            lambda: self._by_package(request, scheduler, lowering),
-            _facts_of_made,
+            self.observer, "plan concurrently", lambda: self._by_package(request, scheduler, lowering), _facts_of_made
         )
         return None if deployment is None else _Concurrent(chosen.model, deployment)
 
@@ -266,7 +263,7 @@ class Deploying:
         """The mapping, and the model, mapping and offers with the conversions and bodies that the mapping inserts."""
 
         def work() -> tuple[Mapping, Converted]:
-            conversions = self._conversions(scheduler)
+            conversions = Conversions(scheduler, self.soc)
             mapping = self._mapping(scheduler, scheduled, refused, conversions)
             if mapping is None:
                 raise self.plugins.no_answer("match_map", "the model cannot be mapped", self.soc)
@@ -300,9 +297,6 @@ class Deploying:
             return "" if estimated else mapping_fault(request, scheduler, conversions.given, mapping)
 
         return self.plugins.mapping(request, fault)
-
-    def _conversions(self, scheduler: Scheduler) -> Conversions:
-        return Conversions(scheduler, [(unit, self.plugins.patterns(self.soc, unit)) for unit in self.units])
 
     def _validate(self, chosen: Converted, scheduler: Scheduler) -> None:
         """Check what bodies and conversions made of a mapping (which was checked before) and its schedules."""

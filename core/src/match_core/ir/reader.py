@@ -87,6 +87,8 @@ def producer(tensor: gs.Tensor) -> gs.Node | None:
 
 def shape_of(tensor: gs.Tensor) -> tuple[int, ...]:
     """The static shape. ValueError if it is unknown or symbolic."""
+    if tensor.shape is not None and {*map(type, tensor.shape)} <= {int}:  # nearly always
+        return tuple(tensor.shape)
     if tensor.shape is None or any(not isinstance(size, (int, np.integer)) for size in tensor.shape):
         raise ValueError(f"tensor {tensor.name!r} has no static shape")
     return tuple(int(size) for size in tensor.shape)

@@ -30,27 +30,15 @@ def read_proto(path: Path, front_ends: Sequence[FrontEnd] = ()) -> tuple[onnx.Mo
     and the errors of front ends.
     """
     if not path.is_file():
-        raise UsageError(
-            "MATCH-F001",
-            "cannot read the model",
-            str(path),
-            "it is a directory"
-            if path.is_dir()
-            else "it is no plain file"
-            if path.exists()
-            else "there is no such file",
-            ("give the path of an .onnx file",),
-        )
+        other = "it is a directory" if path.is_dir() else "it is no plain file"
+        why = other if path.exists() else "there is no such file"
+        raise UsageError("MATCH-F001", "cannot read the model", str(path), why, ("give the path of an .onnx file",))
     content = path.read_bytes()
     proto, digest = _complete(content, path, front_ends)
     if not proto.ir_version or not proto.opset_import or not proto.graph.output:
-        raise ModelError(
-            "MATCH-F002",
-            "cannot read the model",
-            path.name,
-            f"the file ({len(content)} bytes) is not an ONNX model, or not the whole of one",
-            ("export the network to ONNX", "check that the file was copied or downloaded completely"),
-        )
+        why = f"the file ({len(content)} bytes) is not an ONNX model, or not the whole of one"
+        advice = ("export the network to ONNX", "check that the file was copied or downloaded completely")
+        raise ModelError("MATCH-F002", "cannot read the model", path.name, why, advice)
     rename_integer_operators(proto)
     check_operators(proto, path.name)
     check_sound(proto, path.name)

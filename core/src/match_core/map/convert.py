@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from match_core.contract.candidate import Candidate
@@ -19,7 +20,7 @@ from match_core.match.candidates import find_candidates
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-    from match_core.contract.hardware import Unit
+    from match_core.contract.hardware import Soc, Unit
     from match_core.contract.mapping import Mapping as UnitMapping
     from match_core.contract.model import Model
     from match_core.contract.pattern import Pattern
@@ -30,10 +31,11 @@ OPERATOR = "match.form::Convert"
 
 @dataclass
 class Conversions:
-    """Finds, for each shape, type and pair of forms, the unit that converts fastest."""
+    """Finds, for each shape, type and pair of forms, the unit of the scheduler that converts fastest. Most programs
+    need none, so that patterns for ``soc`` are requested late."""
 
     scheduler: Scheduler
-    patterns: Sequence[tuple[Unit, Sequence[Pattern]]]
+    soc: Soc
     _known: dict[tuple[object, ...], Assignment | None] = field(default_factory=dict)
 
     def __call__(self, tensor: gs.Tensor, source: str, target: str) -> Assignment | None:
@@ -55,8 +57,12 @@ class Conversions:
         domain, _, op = OPERATOR.rpartition("::")
         node = gs.Node(op, "convert", attributes, [read], [made], domain=domain)
         graph = gs.Graph(nodes=[node], inputs=[read], outputs=[made])
-        offered, _ = self.scheduler.schedule_all(find_candidates(graph, self.patterns))
+        offered, _ = self.scheduler.schedule_all(find_candidates(graph, self._patterns))
         return min(offered, key=lambda assignment: assignment.schedule.cost.total_cycles, default=None)
+
+    @cached_property
+    def _patterns(self) -> list[tuple[Unit, tuple[Pattern, ...]]]:
+        return [(unit, self.scheduler.plugins.patterns(self.soc, unit)) for unit in self.scheduler.units]
 
     @property
     def given(self) -> tuple[Assignment, ...]:

@@ -57,12 +57,6 @@ def per_tensor(prefix: str = "", description: str = "multipliers and addend are 
     return check
 
 
-@rule("multiplier", "multipliers are not negative")
-def unsigned_multiplier(match: Match) -> str | None:
-    smallest = int(match.const("multiplier").min())
-    return None if smallest >= 0 else f"the smallest is {smallest}"
-
-
 def product_below(bits: int) -> Constraint:
     """Kernels add in 32 bits, and their multiplication requires products and addends below 2**``bits``."""
 

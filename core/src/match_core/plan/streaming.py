@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from match_core.contract.mapping import SolverStatus
 from match_core.cp_sat import load_cp_model, solve
@@ -106,18 +107,25 @@ def _under_peak(problem: Problem, peak: int) -> tuple[int, ...] | None:
     chosen = [
         min(indices, key=lambda i: (task[i].cost, i)) for indices, task in zip(allowed, problem.tasks, strict=True)
     ]
-    while problem.bytes_of(chosen) > problem.capacity_bytes:
-        exchanges = []
-        for number, (indices, task) in enumerate(zip(allowed, problem.tasks, strict=True)):
-            now = task[chosen[number]]
-            for index in indices:
-                freed = now.constant_bytes - task[index].constant_bytes
-                if freed > 0:
-                    exchanges.append(((task[index].cost - now.cost) / freed, -freed, number, index))
-        if not exchanges:
+
+    def exchanges(number: int) -> list[tuple[float, int, int, int, int]]:
+        task, now = problem.tasks[number], chosen[number]
+        freed = {index: task[now].constant_bytes - task[index].constant_bytes for index in allowed[number]}
+        return [((task[i].cost - task[now].cost) / freed[i], -freed[i], number, i, now) for i in freed if freed[i] > 0]
+
+    waiting = [exchange for number in range(len(chosen)) for exchange in exchanges(number)]
+    heapify(waiting)
+    constants = sum(task[index].constant_bytes for task, index in zip(problem.tasks, chosen, strict=True))
+    least = max(problem.live_bytes, default=0)  # of any peak: to count the bytes takes as long as many exchanges
+    while constants + least > problem.capacity_bytes or problem.bytes_of(chosen) > problem.capacity_bytes:
+        while waiting and waiting[0][-1] != chosen[waiting[0][2]]:  # the task was exchanged since
+            heappop(waiting)
+        if not waiting:
             return None
-        _, _, number, index = min(exchanges)
-        chosen[number] = index
+        _, freed, number, index, _ = heappop(waiting)
+        chosen[number], constants = index, constants + freed
+        for exchange in exchanges(number):
+            heappush(waiting, exchange)
     return tuple(chosen)
 
 

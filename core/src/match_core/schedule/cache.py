@@ -34,12 +34,20 @@ class ScheduleCache:
     version: str = ""
     code: str = ""
     answers: dict[str, Answer] = field(default_factory=dict)
-    #: Digests of values that many requests share.
-    _digests: dict[Hashable, str] = field(default_factory=dict)
+    #: Digests of requests and of values that many share, by ids of large values, which are stored with them to keep the
+    #: ids valid: to hash a Soc takes longer than to look up a schedule.
+    _digests: dict[Hashable, tuple[object, str]] = field(default_factory=dict)
 
     def key(self, request: ScheduleRequest) -> str:
         """Digest of everything that the answer may depend on. A cost model is assumed to be determined by the Soc, the
         unit, the pattern, its own name and version, and the code."""
+        asked = (request.pattern, request.workload, request.memory_bytes, request.objective, request.streamed)
+        place = (id(request.soc), id(request.unit), id(request.cost_model), request.staging_bytes, *asked)
+        if place not in self._digests:
+            self._digests[place] = (request, self._key(request))
+        return self._digests[place][1]
+
+    def _key(self, request: ScheduleRequest) -> str:
         content: dict[str, object] = {name: self._shared(getattr(request, name)) for name in ("soc", "unit")}
         for entry in fields(request):
             if entry.name not in content:
@@ -70,9 +78,9 @@ class ScheduleCache:
         entries.write(key, content)
 
     def _shared(self, value: Hashable) -> str:
-        if value not in self._digests:
-            self._digests[value] = digest(canonical(value))
-        return self._digests[value]
+        if id(value) not in self._digests:
+            self._digests[id(value)] = (value, digest(canonical(value)))
+        return self._digests[id(value)][1]
 
     def _read(self, entries: Entries, key: str) -> Answer | None:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,10 @@ from match_core.schedule.search import Parallel, answers_to
 from match_core.validate.schedule import validate_schedule
 
 if TYPE_CHECKING:
+    from match_core.contract.cost import CostModel
     from match_core.contract.hardware import Soc, Unit
     from match_core.contract.observe import Facts, Watch
+    from match_core.contract.pattern import Pattern
     from match_core.contract.scheduling import Answer
     from match_core.contract.workload import Workload
     from match_core.plugin.facade import Plugins
@@ -45,6 +47,7 @@ class Scheduler:
     cache: ScheduleCache
     jobs: int | None = 1
     watch: Watch | None = None
+    _costs: dict[tuple[str, int], tuple[Pattern, CostModel]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def blocking_units(self) -> frozenset[str]:
@@ -62,9 +65,11 @@ class Scheduler:
         """The request for a candidate; ``streamed`` operands are in the Soc's store."""
         unit = next(unit for unit in self.units if unit.name == candidate.unit)
         _, budget = self.soc.part_of(unit)
-        cost = self.plugins.cost(self.soc, unit, candidate.pattern)
-        name, workload = candidate.pattern.name, plain(candidate.workload)
-        return ScheduleRequest(self.soc, unit, name, workload, cost, budget, self.objective, streamed, staging_bytes)
+        pattern, place = candidate.pattern, (unit.name, id(candidate.pattern))
+        if place not in self._costs:
+            self._costs[place] = (pattern, self.plugins.cost(self.soc, unit, pattern))
+        asked = (pattern.name, plain(candidate.workload), self._costs[place][1], budget, self.objective)
+        return ScheduleRequest(self.soc, unit, *asked, streamed, staging_bytes)
 
     def key(self, candidate: Candidate) -> str:
         """Digest of everything that the candidate's schedule depends on."""
@@ -126,10 +131,11 @@ class Scheduler:
     def validate(self, assignments: Iterable[Assignment]) -> None:
         """InvalidScheduleError if a schedule breaks its contract, whether new or cached."""
         by_name = {unit.name: unit for unit in self.units}
-        for assignment in assignments:
-            candidate, schedule = assignment.candidate, assignment.schedule
-            streamed = schedule.streamed(self.soc.home)
-            validate_schedule(candidate.workload, schedule, by_name[candidate.unit], self.soc, streamed=streamed)
+        given = (
+            (a.candidate.unit, replace(a.candidate.workload, arithmetic=(), holds=()), a.schedule) for a in assignments
+        )
+        for unit, workload, schedule in dict.fromkeys(given):
+            validate_schedule(workload, schedule, by_name[unit], self.soc, streamed=schedule.streamed(self.soc.home))
 
     def _first_request(self, candidate: Candidate) -> ScheduleRequest:
         """Resident constants; streamed from the start if they alone exceed the home memory."""

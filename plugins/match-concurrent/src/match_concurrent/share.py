@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import lcm
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ class Divisible:
     granularity: int
 
 
+@lru_cache(maxsize=256)
 def divisible(workload: Workload) -> tuple[Divisible, ...]:
     """The dimensions along which the workload may be divided, in the order of the output's axes."""
     outputs = [operand for operand in workload.operands if operand.role == "output"]

@@ -19,6 +19,12 @@ NARROW = (
 )
 
 
+@rule("multiplier", "multipliers are not negative")
+def unsigned_multiplier(match: Match) -> str | None:
+    smallest = int(match.const("multiplier").min())
+    return None if smallest >= 0 else f"the smallest is {smallest}"
+
+
 #: pulp_nn_depthwise_generic: words of taps are counted in 8 bits; with one column a core overruns its buffer.
 @rule("window", "the kernel has at most 1023 taps and is not a single column of 4 or more")
 def depthwise_window(match: Match) -> str | None:

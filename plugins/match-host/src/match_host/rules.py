@@ -3,7 +3,8 @@ region."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from match_core.contract.node_rule import NodeRule
@@ -36,9 +37,14 @@ TYPE_SETS: tuple[tuple[str, tuple[str, ...]], ...] = (
 def type_name(tensor: gs.Tensor) -> str:
     """The element type as numpy spells it; another text if numpy lacks it."""
     try:
-        return np.dtype(tensor.dtype).name if tensor.dtype is not None else "unknown"
+        return _spelled(tensor.dtype) if tensor.dtype is not None else "unknown"
     except TypeError:
         return f"ONNX type {tensor.dtype}"
+
+
+@lru_cache(maxsize=64)
+def _spelled(dtype: Any) -> str:
+    return str(np.dtype(dtype).name)
 
 
 def _may_be_empty(node: gs.Node, tensor: gs.Tensor) -> bool:

@@ -60,6 +60,8 @@ class IntegerGraph:
         self.channels_last = all(unit.layout != "NCHW" for unit in context.units)
         self._type = activation_type(context.units)
         self._integer: dict[int, gs.Variable] = {}
+        self._defined: set[int] = set()  # ids of its values
+        self._position: dict[int, int] = {}
         self._expected: dict[int, Expectation] = {}
         self._old: list[gs.Variable] = []
         self._moved: dict[int, tuple[gs.Variable, Quant, gs.Node]] = {}
@@ -82,9 +84,9 @@ class IntegerGraph:
         """Quantised tensor ``old`` (parameters ``quant``, values in [quant.lo, quant.hi]) is now ``new``."""
         if id(new) not in self._expected:
             self._expected[id(new)] = unknown(self.stored(quant))
-        if new is not old and not any(new is known for known in self._integer.values()):
+        if new is not old and id(new) not in self._defined:
             self.editor.rename(new, stored_name(old.name))
-        self._integer[id(old)] = new
+        self._keep(old, new)
         self._old.append(old)
 
     def expect(self, new: gs.Tensor, expectation: Expectation) -> None:
@@ -120,8 +122,19 @@ class IntegerGraph:
         quant = Quant(1.0, 0, dtype, int(limits.min), int(limits.max))
         new = self.convert(old, dtype, self._type or dtype, f"{old.name}_offset", self.editor.origin(*old.outputs))
         self.expect(new, unknown(self.stored(quant)))
-        self._integer[id(old)] = new
+        self._keep(old, new)
         return new
+
+    def _keep(self, old: gs.Tensor, new: gs.Variable) -> None:
+        self._integer[id(old)] = new
+        self._defined.add(id(new))
+
+    def position(self, node: gs.Node | None) -> int:
+        """The place of a node in the graph, -1 if it has none. Nodes are only appended until ``connect``."""
+        nodes = self.editor.graph.nodes
+        for place in range(len(self._position), len(nodes)):
+            self._position[id(nodes[place])] = place
+        return self._position.get(id(node), -1)
 
     def source(self, tensor: gs.Tensor) -> tuple[gs.Variable, Quant, gs.Node] | None:
         """For a float tensor that is DequantizeLinear of a known quantised tensor, possibly after moves and joins: the

@@ -172,16 +172,15 @@ def _search(graph: IntegerGraph, site: Site) -> _Region | None:
     if behind is None or not region.leaves:
         return None
     region.nodes = behind
-    position = {id(node): index for index, node in enumerate(graph.editor.graph.nodes)}
     best: _Region | None = None
     while True:
         leaves = list(region.leaves.values())
         if len(leaves) == 1:
-            region.nodes.sort(key=lambda node: position[id(node)])
+            region.nodes.sort(key=graph.position)
             best = region
             if not _is_inner(graph, leaves[0], region):
                 return best
-        last = max(leaves, key=lambda leaf: position.get(id(producer(leaf.tensor)), -1))
+        last = max(leaves, key=lambda leaf: graph.position(producer(leaf.tensor)))
         grown = region.through(last)
         if grown is None or len(grown.members) > _MAX_NODES or not grown.leaves:
             return best

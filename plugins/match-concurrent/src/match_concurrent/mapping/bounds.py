@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from match_core.contract.mapping import Bounds
+from match_core.map.dataflow import tensor_bytes
 
 from match_concurrent.mapping.costs import IMPOSSIBLE
 from match_concurrent.mapping.parts import Part
+from match_concurrent.share import divisible
 
 if TYPE_CHECKING:
     from match_concurrent.mapping.evaluate import Evaluator
@@ -82,14 +84,20 @@ def path_cycles(evaluator: Evaluator) -> int:
     start."""
     begin: list[float] = []
     end: list[float] = []
+    known: dict[Hashable, tuple[bool, bool]] = {}  # layers repeat
     for operator in evaluator.network.operators:
         ideal, task = _ideal_cycles(operator, evaluator), _least_task(operator, evaluator)
         first = last = 0.0
         for source in operator.sources:
-            if _may_overlap(operator, source, evaluator):
+            sign = _reading(operator, source, evaluator)
+            if sign not in known:
+                overlaps = _may_overlap(operator, source, evaluator)
+                known[sign] = (overlaps, overlaps and _is_read_whole(operator, source, evaluator))
+            overlaps, read_whole = known[sign]
+            if overlaps:
                 maker = evaluator.network.operators[source.operator]
                 first = max(first, begin[source.operator] + _least_task(maker, evaluator))
-                if _is_read_whole(operator, source, evaluator):
+                if read_whole:
                     last = max(last, end[source.operator] + task)
             else:
                 first = max(first, end[source.operator])
@@ -130,6 +138,19 @@ def _ideal_cycles(operator: SharedOperator, evaluator: Evaluator) -> float:
 def _least_task(operator: SharedOperator, evaluator: Evaluator) -> int:
     """A lower bound of the cycles of any task of the operator."""
     return max(0, min(evaluator.costs.least_cycles(offer) for offer in operator.offers))
+
+
+def _reading(operator: SharedOperator, source: Source, evaluator: Evaluator) -> Hashable:
+    """A key that is equal for operators whose parts read the same bytes of a source."""
+    network, found = evaluator.network, []
+    for offer in operator.offers:
+        candidate = network.offered[offer].candidate
+        # Only parts read by operand.
+        operands = candidate.workload.operands if divisible(candidate.workload) else ()
+        inputs = (operand for operand in operands if operand.role == "input")
+        read = ((o.name, o.base) for o in inputs if candidate.match.tensor(o.name).name == source.read)
+        found.append((evaluator.costs.alike(offer), *read))
+    return tuple(found), tensor_bytes(network.tensors[source.made]), tensor_bytes(network.tensors[source.read])
 
 
 def _may_overlap(operator: SharedOperator, source: Source, evaluator: Evaluator) -> bool:

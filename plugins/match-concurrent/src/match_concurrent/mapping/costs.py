@@ -93,19 +93,19 @@ class ShareCosts:
         """The least cycles, scaled to the whole operator, over all known sizes: no part is cheaper relative to its
         size, because a line between two known costs has its least ratio at one of its ends."""
         rates = [float(_cost(self.offered[offer])[0])]
-        for (owner, dim), table in sorted(self._tables.items()):
-            if owner == self.alike(offer):
-                size = self._size(offer, dim)
-                rates += [cycles * size / part for part, (cycles, _) in table.items()]
+        for dim in self.offered[offer].candidate.workload.dims:
+            table = self._tables.get((self.alike(offer), dim.name), {})
+            rates += [cycles * dim.size / part for part, (cycles, _) in table.items()]
         return min(rates)
 
     def least_cycles(self, offer: int) -> int:
         """A lower bound of the cycles of any part of the operator on the candidate's unit."""
         costs = [_cost(self.offered[offer])[0]]
-        for (owner, dim), sizes in sorted(self._sorted.items()):
-            if owner == self.alike(offer):
-                costs.append(self._between(owner, dim, min(self._granularity(owner, dim), sizes[0]))[0])
-                costs += [cycles for cycles, _ in self._tables[owner, dim].values()]
+        owner = self.alike(offer)
+        for dim in self.offered[offer].candidate.workload.dims:
+            if sizes := self._sorted.get((owner, dim.name)):
+                costs.append(self._between(owner, dim.name, min(self._granularity(owner, dim.name), sizes[0]))[0])
+                costs += [cycles for cycles, _ in self._tables[owner, dim.name].values()]
         return min(costs)
 
     def _granularity(self, offer: int, dim: str) -> int:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from match_concurrent.mapping.network import Network, SharedOperator, Source
 from match_concurrent.mapping.parts import Division
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from match_concurrent.mapping.costs import ShareCosts
     from match_concurrent.mapping.evaluate import Choice, Evaluation
 
@@ -46,7 +50,9 @@ class Repeat:
 
 def find_repeat(network: Network, costs: ShareCosts) -> Repeat | None:
     """The repeat that omits the most operators, among those with the shortest period; None if there is none."""
-    signs = [_sign(number, operator, costs) for number, operator in enumerate(network.operators)]
+    known: dict[Hashable, int] = {}
+    found = (_sign(number, operator, costs) for number, operator in enumerate(network.operators))
+    signs = np.array([known.setdefault(sign, len(known)) for sign in found], np.int64)
     best: Repeat | None = None
     for period in range(1, len(signs) // (KEPT + 1) + 1):
         for repeat in _runs(signs, period):
@@ -61,17 +67,11 @@ def _sign(number: int, operator: SharedOperator, costs: ShareCosts) -> Hashable:
     return offers, tuple(number - source.operator for source in operator.sources)
 
 
-def _runs(signs: Sequence[Hashable], period: int) -> list[Repeat]:
-    found, length = [], 0
-    for number in range(period, len(signs) + 1):
-        if number < len(signs) and signs[number] == signs[number - period]:
-            length += 1
-            continue
-        count = length // period + 1
-        if count > KEPT:
-            found.append(Repeat(number - length - period, period, count))
-        length = 0
-    return found
+def _runs(signs: NDArray[np.int64], period: int) -> list[Repeat]:
+    breaks = np.flatnonzero(signs[period:] != signs[:-period])
+    edges = np.concatenate(([-1], breaks, [len(signs) - period]))
+    counts = (np.diff(edges) - 1) // period + 1
+    return [Repeat(int(edges[n]) + 1, period, int(counts[n])) for n in np.flatnonzero(counts > KEPT)]
 
 
 def reduced(network: Network, repeat: Repeat) -> Network | None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from match_core import Axis, Match, Pattern, Workload
-from match_core.patterns import rules_requant as requant
 from match_core.patterns import windows
 from match_core.patterns.workloads import axis
 
 from match_gap9 import rules
 from match_gap9 import structures as s
 
-_NE16_COMMON = (*rules.NARROW, requant.unsigned_multiplier)
+_NE16_COMMON = (*rules.NARROW, rules.unsigned_multiplier)
 #: NE16 pads the last subtile of 3x3 outputs only; with two pixels, padding could reach into the subtile before it.
 NE16_PADS = (windows.plain_pad, windows.pads_at_most(1))
 #: Bytes of one bit of one weight position: 16 channels (sheet 5.2).

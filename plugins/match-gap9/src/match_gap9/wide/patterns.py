@@ -16,6 +16,7 @@ from match_core.patterns import windows
 from match_core.patterns.captures import product_reach, shift
 from match_core.patterns.workloads import Kernels, Scratch, axis
 
+from match_gap9 import rules
 from match_gap9 import structures as s
 from match_gap9.cluster import patterns as cluster
 from match_gap9.ne16 import patterns as ne16
@@ -33,7 +34,7 @@ _COMMON = (
     tensors.int8_weights,
     requant.uint8_bounds,
     requant.shift_at_most(62),
-    requant.unsigned_multiplier,
+    rules.unsigned_multiplier,
     requant.product_below(_LIMIT_BITS),
 )
 
