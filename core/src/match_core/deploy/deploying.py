@@ -27,7 +27,7 @@ from match_core.version import __version__
 
 if TYPE_CHECKING:
     from match_core.contract.candidate import Candidates, Refusal
-    from match_core.contract.fitting import Attempt, Fit
+    from match_core.contract.fitting import Fit
     from match_core.contract.hardware import Soc, Unit
     from match_core.contract.mapping import Assignment, Mapping
     from match_core.contract.model import Model
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from match_core.lower.lower import Title
     from match_core.map.convert import Converted
     from match_core.plugin.facade import Plugins
+
+    _Attempt = Callable[[Model, tuple[Assignment, ...]], "int | None"]
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class Deploying:
                 declined = found.deployment.program.predicted_cycles
         if plain is None:
             assert sequential.error is not None
-            raise reasoned(sequential.error, "in any program", self._fit(cache, sequential))
+            raise reasoned(sequential.error, "in any program", self._fit(cache, sequential, None))
         return Deployed(sequential.model, plain, sequential.refused, sequential.offered, cycles, declined)
 
     def _fitted(self, cache: ScheduleCache, sequential: _Sequential) -> Deployed | None:
@@ -138,10 +140,11 @@ class Deploying:
             raise reasoned(error, f"in stripes, and with tensors in {self.soc.store}" if swaps else "in stripes", fit)
         return next((deployed for model, deployed in made if fit is not None and model is fit.model), None)
 
-    def _fit(self, cache: ScheduleCache, sequential: _Sequential, attempt: Attempt | None = None) -> Fit | None:
+    def _fit(self, cache: ScheduleCache, sequential: _Sequential, attempt: _Attempt | None) -> Fit | None:
         lowering = Lowering(sequential.model, self._scheduler(self.soc, cache), self.titles(sequential.model))
         overlaps = lowering.code(sequential.mapping.assignments).needs.overlaps
-        return self.plugins.fit(FitRequest(sequential.model, self.soc, sequential.mapping, attempt, overlaps))
+        model, mapping, divisible = sequential.model, sequential.mapping, attempt is not None
+        return self.plugins.fit(FitRequest(model, self.soc, mapping, attempt or _no_program, overlaps, divisible))
 
     def _may_run_concurrently(self, sequential: Mapping) -> bool:
         allowed = {"auto": not sequential.final, "concurrent": True, "sequential": False}[self.options.execution]
@@ -337,6 +340,10 @@ class Deploying:
 
     def _scheduler(self, soc: Soc, cache: ScheduleCache) -> Scheduler:
         return Scheduler(soc, self.units, self.options.objective, self.plugins, cache, self.options.jobs, self.observer)
+
+
+def _no_program(model: Model, parts: tuple[Assignment, ...]) -> int | None:
+    return None
 
 
 def _facts_of_made(made: Deployment | None) -> Facts:
