@@ -88,7 +88,7 @@ class Mapping:
     @property
     def units(self) -> frozenset[str]:
         """The units that run something."""
-        return frozenset(assignment.candidate.unit for assignment in self.assignments)
+        return frozenset(unit for assignment in self.assignments for unit in assignment.candidate.units)
 
     @property
     def predicted_cycles(self) -> int:

@@ -63,11 +63,11 @@ class Places:
 
     def near(self, task: Task) -> tuple[str, int]:
         """The part of its memory that the task's unit owns."""
-        memory = task.assignment.schedule.memory
+        memory, candidate = task.assignment.schedule.memory, task.assignment.candidate
         if memory is None:
             return ("none", 0)
-        unit = Unit(task.assignment.candidate.unit, "", memory=memory)
-        return (c_identifier(memory), self._soc.part_of(unit)[0])
+        unit = Unit(candidate.unit, "", memory=memory)
+        return (c_identifier(memory), self._soc.part_of(unit, candidate.pattern.occupies)[0])
 
     def scratch(self, task: Task) -> tuple[str, int]:
         """The home memory for the task's own use."""

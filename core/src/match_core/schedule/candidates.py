@@ -61,7 +61,7 @@ class Scheduler:
     def request(self, candidate: Candidate, streamed: tuple[str, ...] = (), staging_bytes: int = 0) -> ScheduleRequest:
         """The request for a candidate; ``streamed`` operands are in the Soc's store."""
         unit = next(unit for unit in self.units if unit.name == candidate.unit)
-        _, budget = self.soc.part_of(unit)
+        _, budget = self.soc.part_of(unit, candidate.pattern.occupies)
         cost = self.plugins.cost(self.soc, unit, candidate.pattern)
         name, workload = candidate.pattern.name, plain(candidate.workload)
         return ScheduleRequest(self.soc, unit, name, workload, cost, budget, self.objective, streamed, staging_bytes)

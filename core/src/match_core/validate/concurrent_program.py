@@ -124,6 +124,8 @@ class _Run:
         self.swapped_out = {n for n in swaps if n in self.buffers and self.buffers[n].memory != program.soc.home}
         self.storage_of = self._storages()
         self.bases = self._bases()
+        occupied = (unit for task in program.tasks for unit in task.assignment.candidate.pattern.occupies)
+        self.occupied = {unit: number for number, unit in enumerate(dict.fromkeys(occupied))}
 
     def faults(self) -> list[str]:
         """The faults found by the run."""
@@ -170,6 +172,7 @@ class _Run:
             if buffer.kind in ("input", "output"):
                 bases[buffer.name] = top
                 top += buffer.size_bytes
+        self.top = top
         return bases
 
     def _work(self, number: int) -> list[tuple[str, list[_Bytes], tuple[tuple[str, int], ...]]]:
@@ -198,7 +201,15 @@ class _Run:
                 self.problems.append(f"task {task.index}: {touch.tensor!r} is in {mine[0].memory}, not as scheduled")
         own = [b for b in self.program.buffers if b.kind == "scratch" and b.first_task == task.index == b.last_task]
         found += [self._whole(buffer, writes=True) for buffer in own]
-        return found
+        units = task.assignment.candidate.units
+        return [*found, *(self._unit(unit) for unit in units if unit in self.occupied)]
+
+    def _unit(self, unit: str) -> _Bytes:
+        """A unit that tasks of other queues occupy, as a byte behind all others that its tasks write."""
+        import numpy as np
+
+        first = np.full(1, self.top + self.occupied[unit], np.int64)
+        return _Bytes(first, first + 1, True, len(self.storage_of) + 1, self.top, unit)
 
     def _expected(self, task: Task, touch: Touch) -> str | None:
         """The memory in which the task's schedule expects a tensor; for units that work in place, any memory that holds

@@ -91,15 +91,19 @@ def life_faults(program: Program) -> Iterator[str]:
 
 
 def part_faults(program: Program) -> Iterator[str]:
-    """Units use only their own parts of shared memories."""
-    parts = {part.unit: part for part in program.soc.parts}
+    """Units use only their own parts of shared memories, and those of other units that are busy with the same task."""
     uses = {use.memory: use for use in program.memory}
     for task in program.tasks:
-        schedule = task.assignment.schedule
-        part = parts.get(task.assignment.candidate.unit)
-        if part is None or schedule.memory is None:
+        schedule, units = task.assignment.schedule, task.assignment.candidate.units
+        parts = [part for part in program.soc.parts if part.memory == schedule.memory]
+        own = [part for part in parts if part.unit in units]
+        if not own or schedule.memory is None:
             continue
-        if schedule.memory_bytes > part.size_bytes:
-            yield f"task {task.index} needs {schedule.memory_bytes} of the {part.size_bytes} bytes of its part"
-        if part.offset_bytes + schedule.memory_bytes > uses[schedule.memory].arena_bytes:
+        first = min(part.offset_bytes for part in own)
+        end = first + schedule.memory_bytes
+        if end > max(part.offset_bytes + part.size_bytes for part in own) or any(
+            part.offset_bytes < end and first < part.offset_bytes + part.size_bytes for part in parts if part not in own
+        ):
+            yield f"task {task.index} uses bytes [{first}, {end}) of {schedule.memory}, beyond the parts of its units"
+        if end > uses[schedule.memory].arena_bytes:
             yield f"task {task.index} reaches beyond the arena of {schedule.memory}"

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from match_concurrent.mapping.evaluate import Evaluator
     from match_concurrent.mapping.network import DivisibleAxis, SharedOperator, Source
 
+#: The queues that a candidate keeps busy; the first one runs it.
+Queue = tuple[int, ...]
+Rates = Mapping[Queue, float]
 #: Relative rounding error of the linear program's solver.
 _ACCURACY = 1e-6
 #: A queue that is this many times slower than another one: its contribution is below the solver's rounding error.
@@ -37,17 +40,18 @@ def work_cycles(evaluator: Evaluator) -> int:
     return ideal_work(evaluator)[0]
 
 
-def ideal_work(evaluator: Evaluator) -> tuple[int, tuple[dict[int, float], ...]]:
+def ideal_work(evaluator: Evaluator) -> tuple[int, tuple[dict[Queue, float], ...]]:
     """Divide all operators freely, in fractions, among the queues that can run them, at their best rates: returns the
-    least makespan of this linear program, and for each operator the fraction of every queue."""
+    least makespan of this linear program, and for each operator the fraction of every queue, or set of queues that one
+    candidate keeps busy."""
     finish, shares = ideal_shares([rates_of(operator, evaluator) for operator in evaluator.network.operators])
     return int(finish * (1 - _ACCURACY)), shares
 
 
-def ideal_shares(rates: Sequence[Mapping[int, float]]) -> tuple[float, tuple[dict[int, float], ...]]:
+def ideal_shares(rates: Sequence[Rates]) -> tuple[float, tuple[dict[Queue, float], ...]]:
     """The least makespan of operators that may be divided freely, and each one's fraction of every queue.
 
-    ``rates``: cycles of each whole operator by queue. Without a solution the makespan is 0."""
+    ``rates``: cycles of each whole operator by the queues that are busy. Without a solution the makespan is 0."""
     total = sum(min(by_queue.values()) for by_queue in rates)
     best = tuple({min(by_queue, key=by_queue.__getitem__): 1.0} for by_queue in rates)
     if not total:
@@ -59,14 +63,15 @@ def ideal_shares(rates: Sequence[Mapping[int, float]]) -> tuple[float, tuple[dic
     solver = pywraplp.Solver.CreateSolver("GLOP")
     finish = solver.NumVar(0, solver.infinity(), "finish")
     loads: dict[int, list[Any]] = {}
-    fractions: list[dict[int, Any]] = []
+    fractions: list[dict[Queue, Any]] = []
     for number, by_queue in enumerate(rates):
         useful = [queue for queue, rate in by_queue.items() if rate <= _USELESS * min(by_queue.values())]
         parts = {queue: solver.NumVar(0, 1, f"p{number}_{queue}") for queue in useful}
         fractions.append(parts)
         solver.Add(sum(parts.values()) == 1)
         for queue, part in parts.items():
-            loads.setdefault(queue, []).append(by_queue[queue] / total * part)
+            for each in queue:
+                loads.setdefault(each, []).append(by_queue[queue] / total * part)
     for load in loads.values():
         solver.Add(finish >= sum(load))
     solver.Minimize(finish)
@@ -108,11 +113,12 @@ def overlapping_cycles(choice: Sequence[Sequence[Part]], evaluator: Evaluator) -
     return total
 
 
-def rates_of(operator: SharedOperator, evaluator: Evaluator) -> dict[int, float]:
-    """Cycles of the whole operator in each queue at the best rate of its units there."""
-    rates: dict[int, float] = {}
+def rates_of(operator: SharedOperator, evaluator: Evaluator) -> dict[Queue, float]:
+    """Cycles of the whole operator in each queue, or set of queues that one candidate keeps busy, at the best rate of
+    its units there."""
+    rates: dict[Queue, float] = {}
     for offer in operator.offers:
-        queue = evaluator.queue_of(offer)
+        queue = evaluator.queues_of(offer)
         rate = max(0.0, evaluator.costs.least_rate(offer))
         if rate < IMPOSSIBLE:
             rates[queue] = min(rates.get(queue, rate), rate)
@@ -121,7 +127,10 @@ def rates_of(operator: SharedOperator, evaluator: Evaluator) -> dict[int, float]
 
 def _ideal_cycles(operator: SharedOperator, evaluator: Evaluator) -> float:
     """Cycles if all queues work on the operator at their best rates."""
-    rates = rates_of(operator, evaluator).values()
+    by_queue = rates_of(operator, evaluator)
+    if any(len(queues) > 1 for queues in by_queue):
+        return ideal_shares([by_queue])[0]
+    rates = by_queue.values()
     if any(rate == 0 for rate in rates):
         return 0.0
     return 1 / sum(1 / rate for rate in rates) if rates else 0.0

@@ -118,7 +118,7 @@ def _read(content: Any) -> tuple[int, Choice, tuple[tuple[int, ...], ...], int, 
 def _offer(assignment: Assignment) -> list[object]:
     candidate = assignment.candidate
     results = [tensor.name for tensor in candidate.match.outputs]
-    pattern = [candidate.pattern.name, candidate.pattern.view]
+    pattern = [candidate.pattern.name, candidate.pattern.view, candidate.pattern.occupies]
     # Addresses of views are not part of a request.
     bases = [operand.base for operand in candidate.workload.operands]
     return [candidate.unit, pattern, candidate.node_names, results, bases, canonical(assignment.schedule)]

@@ -22,6 +22,7 @@ from match_concurrent.mapping.evaluate import Evaluation, Evaluator
 from match_concurrent.mapping.exact import WINDOW, solve_windows
 from match_concurrent.mapping.hopeless import in_concurrent_mode, is_hopeless
 from match_concurrent.mapping.improve import improve
+from match_concurrent.mapping.joint import with_joint
 from match_concurrent.mapping.mapping_effort import ConcurrentOptions
 from match_concurrent.mapping.network import Network, Queues
 from match_concurrent.mapping.parts import Division, Part
@@ -30,6 +31,7 @@ from match_concurrent.mapping.share_options import ShareOptions, near, samples, 
 from match_concurrent.mapping.start import starts
 
 if TYPE_CHECKING:
+    from match_core.contract.candidate import Candidate
     from match_core.contract.model import Model
     from match_core.contract.scheduling import Scheduling
 
@@ -85,7 +87,7 @@ def choose_concurrent(
     search. None if no mapping is likely to take at most ``limit_cycles`` (``HOPELESS``). If whole
     pieces take longer by more than overlap may hide, the search ends with them.
     """
-    options = options or ConcurrentOptions()
+    options, offered = options or ConcurrentOptions(), with_joint(offered, scheduling)
     evaluators = _evaluators(model, offered, scheduling, sequential, options)
     if is_hopeless(evaluators, limit_cycles):
         return None
@@ -127,9 +129,9 @@ def _covers(
     """The sequential cover if all of it is offered, else the cheapest offered one; and the cover that would be cheapest
     if all units that can run the same nodes shared them ideally, if it differs."""
     known = {(a.candidate.unit, a.candidate.pattern.name, a.candidate.node_names): a for a in offered}
-    keys = [(a.candidate.unit, a.candidate.pattern.name, a.candidate.node_names) for a in sequential.assignments]
-    if all(key in known for key in keys):
-        first = tuple(known[key] for key in keys)
+    ways = [[known[key] for key in _same(a.candidate) if key in known] for a in sequential.assignments]
+    if all(ways):
+        first = tuple(min(same, key=lambda a: a.schedule.cost.total_cycles) for same in ways)
     else:
         first = choose(model, offered, objective=scheduling.objective).assignments
     yield first
@@ -138,6 +140,13 @@ def _covers(
     second = tuple(by_index[assignment.candidate.index] for assignment in shared)
     if {_group(a) for a in first} != {_group(a) for a in second}:
         yield second
+
+
+def _same(candidate: Candidate) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """The keys of the candidate and of the one that runs it on two units, as in a sequential program."""
+    yield candidate.unit, candidate.pattern.name, candidate.node_names
+    if candidate.pattern.joint is not None:
+        yield *candidate.pattern.joint, candidate.node_names
 
 
 def _group(assignment: Assignment) -> tuple[tuple[str, ...], bool]:

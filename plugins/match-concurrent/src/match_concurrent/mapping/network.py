@@ -18,6 +18,7 @@ from match_concurrent.share import divisible, share_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+    from match_core.contract.candidate import Candidate
     from match_core.contract.mapping import Assignment
     from match_core.contract.model import Model
     from match_core.contract.scheduling import Scheduling
@@ -39,8 +40,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class SharedOperator:
-    """Nodes that run as one. ``offers``: the cheapest candidate of each unit that can run them, as positions in the
-    offered assignments; ``place``: position in the cover."""
+    """Nodes that run as one. ``offers``: the cheapest candidate of each unit, and of each pair that it keeps busy, that
+    can run them, as positions in the offered assignments; ``place``: position in the cover."""
 
     place: int
     offers: tuple[int, ...]
@@ -85,6 +86,10 @@ class Queues:
             by_unit[unit.name] = len(names) if own else HOST
             names += [unit.name] if own else []
         return cls(tuple(names), by_unit)
+
+    def of_candidate(self, candidate: Candidate) -> tuple[int, ...]:
+        """The queue that runs the candidate's tasks, then those of other units that are busy meanwhile."""
+        return tuple(dict.fromkeys(self.by_unit[unit] for unit in candidate.units))
 
 
 @dataclass
@@ -203,15 +208,16 @@ def _nodes(topology: Topology, assignment: Assignment) -> tuple[int, ...]:
 
 
 def _runners(topology: Topology, offered: Sequence[Assignment]) -> dict[tuple[int, ...], tuple[int, ...]]:
-    """For each set of nodes, the cheapest candidate of every unit (the first of equals), in the order offered."""
-    best: dict[tuple[int, ...], dict[str, int]] = {}
+    """For each set of nodes, the cheapest candidate of every unit, and of all units that it keeps busy (the first of
+    equals), in the order offered."""
+    best: dict[tuple[int, ...], dict[tuple[str, ...], int]] = {}
     for index, assignment in enumerate(offered):
         if assignment.candidate.pattern.view:
             continue
         of_unit = best.setdefault(_nodes(topology, assignment), {})
-        known = of_unit.get(assignment.candidate.unit)
+        known = of_unit.get(assignment.candidate.units)
         if known is None or _cycles(assignment) < _cycles(offered[known]):
-            of_unit[assignment.candidate.unit] = index
+            of_unit[assignment.candidate.units] = index
     return {nodes: tuple(sorted(of_unit.values())) for nodes, of_unit in best.items()}
 
 
