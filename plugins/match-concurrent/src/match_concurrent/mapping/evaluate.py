@@ -91,7 +91,7 @@ class Evaluator:
             for queue, cycles, others in self._line(number, division):
                 busy[queue] += cycles + gap
                 for other in others:
-                    busy[other] += cycles
+                    busy[other] += cycles - gap  # as in least_finish
         if max(busy.values()) > than.finish:
             return None
         steps, places = self._plain_steps(choice, numbers)

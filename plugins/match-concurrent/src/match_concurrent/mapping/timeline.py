@@ -67,7 +67,7 @@ def least_finish(steps: Sequence[Step], signalling: Signalling) -> int:
         for other in occupies:
             known = queues.setdefault(other, [start, -gap])
             known[0] = min(known[0], start)
-            known[1] += cycles  # the gap between queues may be smaller
+            known[1] += cycles - gap  # it may take the place of the gap between two tasks
         finish = max(finish, start + cycles + (notify if queue != HOST else 0))
     return max([finish, *(start + work for start, work in queues.values())])
 
