@@ -1,4 +1,4 @@
-"""Concurrent programs whose workers requantise NE16's sums: both units are busy, tasks of others wait, bytes stay right."""
+"""Concurrent programs whose workers requantise NE16's sums: both units are busy, tasks of others wait, bytes are right."""
 
 from __future__ import annotations
 

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 #: The part of the work bound that decides, before the search, that no mapping is fast enough: the search tries more
 #: sizes of shares, which may have better rates. They lowered the bound by at most 11.6 % in 32 pairs of networks and
-#: targets (GAP9, Carfield, ITA), in 24 by less than 1.5 %. An estimate: more is possible in others.
-HOPELESS = 0.85
+#: targets (GAP9, Carfield, ITA), in 24 by less than 1.5 %; and no program of these came nearer to its bound than 12 %.
+#: An estimate: more is possible in others.
+HOPELESS = 0.92
 #: The part of the path bound that decides, before parts are scheduled. The bound then assumes that layers of a chain
 #: follow each other, each divided ideally among all queues. Parts that start before the layer ahead has ended made
 #: programs faster than that, by at most 27 % in 14 pairs of networks and targets (GAP9, Carfield, ITA). An estimate.
