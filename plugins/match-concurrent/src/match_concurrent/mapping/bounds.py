@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from match_core.contract.mapping import Bounds
-
 from match_concurrent.mapping.costs import IMPOSSIBLE
 from match_concurrent.mapping.parts import Part
 
@@ -18,21 +16,11 @@ if TYPE_CHECKING:
 Queue = tuple[int, ...]
 Rates = Mapping[Queue, float]
 #: Relative rounding error of the linear program's solver.
-_ACCURACY = 1e-6
+ACCURACY = 1e-6
 #: A queue that is this many times slower than another one: its contribution is below the solver's rounding error.
 _USELESS = 1e7
 #: From this number on, the tiles of an axis have two in the middle that touch no border.
 ENOUGH_TILES = 6
-
-
-def bounds_of(networks: Sequence[Evaluator]) -> Bounds:
-    """The smallest bounds of several covers, so that they hold for any program made of one of them.
-
-    They assume the cost tables: no part of an operator costs less, relative to its size, than the cheapest known size
-    (costs between two known sizes are interpolated linearly), and signals and the host's posts are free.
-    """
-    work = min(work_cycles(evaluator) for evaluator in networks)
-    return Bounds(work, min(path_cycles(evaluator) for evaluator in networks))
 
 
 def work_cycles(evaluator: Evaluator) -> int:
@@ -45,7 +33,7 @@ def ideal_work(evaluator: Evaluator) -> tuple[int, tuple[dict[Queue, float], ...
     least makespan of this linear program, and for each operator the fraction of every queue, or set of queues that one
     candidate keeps busy."""
     finish, shares = ideal_shares([rates_of(operator, evaluator) for operator in evaluator.network.operators])
-    return int(finish * (1 - _ACCURACY)), shares
+    return int(finish * (1 - ACCURACY)), shares
 
 
 def ideal_shares(rates: Sequence[Rates]) -> tuple[float, tuple[dict[Queue, float], ...]]:
@@ -91,16 +79,16 @@ def path_cycles(evaluator: Evaluator) -> int:
         ideal, task = _ideal_cycles(operator, evaluator), _least_task(operator, evaluator)
         first = last = 0.0
         for source in operator.sources:
-            if _may_overlap(operator, source, evaluator):
+            if may_overlap(operator, source, evaluator):
                 maker = evaluator.network.operators[source.operator]
                 first = max(first, begin[source.operator] + _least_task(maker, evaluator))
-                if _is_read_whole(operator, source, evaluator):
+                if is_read_whole(operator, source, evaluator):
                     last = max(last, end[source.operator] + task)
             else:
                 first = max(first, end[source.operator])
         begin.append(first)
         end.append(max(last, first + ideal))
-    return int(max(end, default=0.0) * (1 - _ACCURACY))
+    return int(max(end, default=0.0) * (1 - ACCURACY))
 
 
 def overlapping_cycles(choice: Sequence[Sequence[Part]], evaluator: Evaluator) -> int:
@@ -108,7 +96,7 @@ def overlapping_cycles(choice: Sequence[Sequence[Part]], evaluator: Evaluator) -
     pieces of the same tasks can hide no more."""
     total = 0
     for operator, division in zip(evaluator.network.operators, choice, strict=True):
-        if any(_may_overlap(operator, source, evaluator) for source in operator.sources):
+        if any(may_overlap(operator, source, evaluator) for source in operator.sources):
             total += evaluator.cycles_alone(tuple(division))
     return total
 
@@ -141,7 +129,7 @@ def _least_task(operator: SharedOperator, evaluator: Evaluator) -> int:
     return max(0, min(evaluator.costs.least_cycles(offer) for offer in operator.offers))
 
 
-def _may_overlap(operator: SharedOperator, source: Source, evaluator: Evaluator) -> bool:
+def may_overlap(operator: SharedOperator, source: Source, evaluator: Evaluator) -> bool:
     """Whether a part of the operator may start before its source has ended: the smallest part at either end does not
     read all of it."""
     network = evaluator.network
@@ -156,7 +144,7 @@ def _ends(along: DivisibleAxis) -> tuple[tuple[int, int], ...]:
     return (0, along.step), (last, along.size - last)
 
 
-def _is_read_whole(operator: SharedOperator, source: Source, evaluator: Evaluator) -> bool:
+def is_read_whole(operator: SharedOperator, source: Source, evaluator: Evaluator) -> bool:
     """Whether all parts together read every byte of the source (strides may skip some)."""
     along, network = evaluator.network.along(operator)[0], evaluator.network
     unit, tile = along.units[0], along.step

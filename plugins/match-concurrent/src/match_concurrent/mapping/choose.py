@@ -15,7 +15,7 @@ from match_core.contract.cost import Cost
 from match_core.contract.mapping import Assignment, Bounds, Mapping, MappingRequest, SolverStatus
 from match_map.mapper import choose
 
-from match_concurrent.mapping.bounds import bounds_of, overlapping_cycles
+from match_concurrent.mapping.bounds import overlapping_cycles
 from match_concurrent.mapping.cached import CachedChoices, Found
 from match_concurrent.mapping.costs import ShareCosts
 from match_concurrent.mapping.evaluate import Evaluation, Evaluator
@@ -28,6 +28,7 @@ from match_concurrent.mapping.network import Network, Queues
 from match_concurrent.mapping.parts import Division, Part
 from match_concurrent.mapping.repeats import expanded, find_repeat, reduced
 from match_concurrent.mapping.share_options import ShareOptions, near, samples, share_options_of
+from match_concurrent.mapping.stages import bounds_of
 from match_concurrent.mapping.start import starts
 
 if TYPE_CHECKING:
