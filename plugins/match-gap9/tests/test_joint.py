@@ -1,4 +1,4 @@
-"""Concurrent programs whose workers requantise NE16's sums: both units are busy, tasks of others wait, bytes are right."""
+"""Programs whose workers requantise NE16's sums: both units are busy, tasks of others wait, the bytes are right."""
 
 from __future__ import annotations
 

@@ -179,9 +179,7 @@ def _found(evaluator: Evaluator, spend: int, limit_cycles: int | None = None) ->
         return _search(evaluator, spend, limit_cycles)
     choice, starts = expanded(network, repeat, _found(evaluator.of(small), spend))
     evaluator.costs.confirm(part for division in choice for part in division)
-    whole = _whole(evaluator)
-    candidates = (evaluator.evaluate(choice, starts), evaluator.evaluate(whole, [[0] * len(parts) for parts in whole]))
-    return min(candidates, key=lambda evaluation: evaluation.value)
+    return min(evaluator.evaluate(choice, starts), _whole(evaluator), key=lambda evaluation: evaluation.value)
 
 
 def _search(evaluator: Evaluator, spend: int, limit_cycles: int | None) -> Evaluation:
@@ -191,8 +189,7 @@ def _search(evaluator: Evaluator, spend: int, limit_cycles: int | None) -> Evalu
     along = [network.along(operator) for operator in network.operators]
     if options.parallel != "whole":
         costs.confirm(part for axes in along for part in samples(axes))
-    whole = _whole(evaluator)
-    best = evaluator.evaluate(whole, [[0] * len(division) for division in whole])
+    best = _whole(evaluator)
     stages = (False, True) if options.parallel == "pipeline" else (False,)
     for cuts in stages:
         if (
@@ -242,11 +239,19 @@ def _near(division: Division, alongs: Sequence[DivisibleAxis], halvings: int) ->
             yield from near(division, along, halvings)
 
 
-def _whole(evaluator: Evaluator) -> tuple[tuple[Part, ...], ...]:
-    """Every operator on the unit of the cover: the sequential program on queues."""
+def _whole(evaluator: Evaluator) -> Evaluation:
+    """Every operator on the unit of the cover, or on two units wherever it can: the sequential program on queues."""
     network = evaluator.network
     index = {id(assignment): number for number, assignment in enumerate(network.offered)}
-    return tuple((Part(index[id(network.cover[operator.place])]),) for operator in network.operators)
+    whole, joint = [], []
+    for operator in network.operators:
+        own = index[id(network.cover[operator.place])]
+        both = (offer for offer in operator.offers if network.offered[offer].candidate.pattern.occupies)
+        whole.append((Part(own),))
+        joint.append((Part(next(both, own)),))
+    choices = dict.fromkeys((tuple(whole), tuple(joint)))
+    found = [evaluator.evaluate(choice, [[0]] * len(choice)) for choice in choices]
+    return min(found, key=lambda evaluation: evaluation.value)
 
 
 def _optimised(best: Evaluation, share_options: Sequence[ShareOptions], evaluator: Evaluator, spend: int) -> Evaluation:
