@@ -267,15 +267,13 @@ class Soc:
                 return form
         raise KeyError(name)
 
-    def part_of(self, unit: Unit, others: tuple[str, ...] = ()) -> tuple[int, int]:
-        """(offset, bytes) of the unit's memory that it may use while it occupies ``others`` too: the first to the last
-        of their parts; (0, 0) for a unit that works in place."""
+    def part_of(self, unit: Unit) -> tuple[int, int]:
+        """(offset, bytes) of the unit's memory that it may use; (0, 0) for a unit that works in place."""
         if unit.memory is None:
             return (0, 0)
-        names = (unit.name, *others) if self.mode == "concurrent" else ()
-        if parts := [part for part in self.parts if part.unit in names]:
-            first = min(part.offset_bytes for part in parts)
-            return (first, max(part.offset_bytes + part.size_bytes for part in parts) - first)
+        for part in self.parts:
+            if self.mode == "concurrent" and part.unit == unit.name:
+                return (part.offset_bytes, part.size_bytes)
         return (0, self.memory(unit.memory).size_bytes)
 
     @property

@@ -61,7 +61,7 @@ class Scheduler:
     def request(self, candidate: Candidate, streamed: tuple[str, ...] = (), staging_bytes: int = 0) -> ScheduleRequest:
         """The request for a candidate; ``streamed`` operands are in the Soc's store."""
         unit = next(unit for unit in self.units if unit.name == candidate.unit)
-        _, budget = self.soc.part_of(unit, candidate.pattern.occupies)
+        _, budget = part_of(self.soc, unit, candidate)
         cost = self.plugins.cost(self.soc, unit, candidate.pattern)
         name, workload = candidate.pattern.name, plain(candidate.workload)
         return ScheduleRequest(self.soc, unit, name, workload, cost, budget, self.objective, streamed, staging_bytes)
@@ -152,6 +152,13 @@ class Scheduler:
             why=f"no energy figures are published for {', '.join(lacking)}",
             help=("use --objective latency",),
         )
+
+
+def part_of(soc: Soc, unit: Unit, candidate: Candidate) -> tuple[int, int]:
+    """(offset, bytes) of the unit's memory that the candidate may use: from the first to the last part of its units."""
+    parts = [soc.part_of(replace(unit, name=name)) for name in candidate.units]
+    first = min(offset for offset, _ in parts)
+    return first, max(offset + size for offset, size in parts) - first
 
 
 def plain(workload: Workload) -> Workload:

@@ -91,19 +91,17 @@ def life_faults(program: Program) -> Iterator[str]:
 
 
 def part_faults(program: Program) -> Iterator[str]:
-    """Units use only their own parts of shared memories, and those of other units that are busy with the same task."""
+    """Tasks do not reach into the parts of shared memories that belong to units which are not busy with them."""
     uses = {use.memory: use for use in program.memory}
     for task in program.tasks:
         schedule, units = task.assignment.schedule, task.assignment.candidate.units
         parts = [part for part in program.soc.parts if part.memory == schedule.memory]
-        own = [part for part in parts if part.unit in units]
-        if not own or schedule.memory is None:
+        first = min((part.offset_bytes for part in parts if part.unit in units), default=None)
+        if first is None or schedule.memory is None:
             continue
-        first = min(part.offset_bytes for part in own)
         end = first + schedule.memory_bytes
-        if end > max(part.offset_bytes + part.size_bytes for part in own) or any(
-            part.offset_bytes < end and first < part.offset_bytes + part.size_bytes for part in parts if part not in own
-        ):
-            yield f"task {task.index} uses bytes [{first}, {end}) of {schedule.memory}, beyond the parts of its units"
+        for part in parts:
+            if part.unit not in units and first < part.offset_bytes + part.size_bytes and part.offset_bytes < end:
+                yield f"task {task.index} uses {first} to {end} of {schedule.memory}, of which {part.unit} owns some"
         if end > uses[schedule.memory].arena_bytes:
             yield f"task {task.index} reaches beyond the arena of {schedule.memory}"
