@@ -23,7 +23,7 @@ from match_concurrent.mapping.joint import with_joint
 from match_concurrent.mapping.mapping_effort import ConcurrentOptions
 from match_concurrent.mapping.network import Network, Queues
 from match_concurrent.mapping.parts import Division, Part
-from match_concurrent.mapping.stages import bounds_of
+from match_concurrent.mapping.stages import bounds_of, staged_cycles, stages
 from match_concurrent.mapping.timeline import simulate
 from match_core.contract.mapping import Mapping
 from match_core.contract.workload import Axis, Dim, Operand, Workload
@@ -269,7 +269,7 @@ prices = st.builds(Price, st.integers(0, 60), st.integers(500, 3000))
     graph=st.sampled_from([{"a": ["in"]}, {"a": ["in"], "b": ["a"]}, {"a": ["in"], "b": ["in"]}]),
     fast=prices,
     slow=prices,
-    halo=st.integers(0, 1),
+    halo=st.sampled_from([0, 1, 3]),
     parallel=st.sampled_from(["whole", "views", "pipeline"]),
 )
 def test_tiny_programs_are_close_to_the_best(graph: Any, fast: Price, slow: Price, halo: int, parallel: Any) -> None:
@@ -285,6 +285,19 @@ def test_tiny_programs_are_close_to_the_best(graph: Any, fast: Price, slow: Pric
     assert bounds.cycles <= best
     assert found.bounds is not None
     assert found.bounds.cycles <= found.finish_cycles
+
+
+def test_layers_that_read_everything_are_stages_whose_bounds_add_up() -> None:
+    """Each of two equal units does half of the rows, and one of them waits for a signal before each layer."""
+    units = {"host": Price(50_000, 9000), "one": Price(40, 1000), "two": Price(40, 1000)}
+    made = lab(CHAIN, units, rows=16, columns=4, halo=15)
+    mapped_chain = mapped(made)
+    evaluator = evaluator_of(made)
+    assert [list(stage) for stage in stages(evaluator)] == [[0], [1], [2]]
+    assert path_cycles(evaluator) < staged_cycles(evaluator) <= mapped_chain.finish_cycles
+    assert staged_cycles(evaluator) > 0.95 * mapped_chain.finish_cycles
+    narrow = evaluator_of(lab(CHAIN, units, rows=16, columns=4, halo=1))
+    assert [list(stage) for stage in stages(narrow)] == [[0, 1, 2]]
 
 
 def best_whole(evaluator: Evaluator) -> int:

@@ -25,18 +25,39 @@ def joint_of(candidate: Candidate, scheduling: Scheduling, index: int) -> Candid
 
 
 def joint_offers(offered: Sequence[Assignment], scheduling: Scheduling) -> tuple[Assignment, ...]:
-    """The offered candidates that also run on two units, as such, with the schedules that they have on one."""
+    """The offered candidates that also run on two units, as such, with the schedules that they have on one. If the unit
+    has a faster candidate for the same nodes, two are not kept busy."""
+    least = _least_cycles(offered)
     made: list[Assignment] = []
     last = max((a.candidate.index for a in offered), default=0)
     for assignment in offered:
-        candidate = joint_of(assignment.candidate, scheduling, last + len(made) + 1)
-        made += [replace(assignment, candidate=candidate)] if candidate is not None else []
+        if assignment.schedule.cost.total_cycles <= least[_key(assignment.candidate)]:
+            candidate = joint_of(assignment.candidate, scheduling, last + len(made) + 1)
+            made += [replace(assignment, candidate=candidate)] if candidate is not None else []
     return tuple(made)
 
 
+def _least_cycles(offered: Sequence[Assignment]) -> dict[tuple[str, tuple[str, ...]], int]:
+    """By unit and nodes."""
+    least: dict[tuple[str, tuple[str, ...]], int] = {}
+    for assignment in offered:
+        key, cycles = _key(assignment.candidate), assignment.schedule.cost.total_cycles
+        least[key] = min(cycles, least.get(key, cycles))
+    return least
+
+
+def _key(candidate: Candidate) -> tuple[str, tuple[str, ...]]:
+    return candidate.unit, candidate.node_names
+
+
 def with_joint(offered: Sequence[Assignment], scheduling: Scheduling) -> tuple[Assignment, ...]:
-    """The offers, and those of candidates that occupy two units and fit their memories."""
+    """The offers, and those of candidates that occupy two units, fit their memories, and are faster than the candidates
+    that occupy only the unit whose queue runs them."""
     made = joint_offers(offered, scheduling)
-    answers = scheduling.answers([scheduling.request(each.candidate) for each in made])
-    pairs = zip(made, answers, strict=True)
-    return (*offered, *(replace(each, schedule=found) for each, found in pairs if isinstance(found, LoopSchedule)))
+    least = _least_cycles(offered)
+    kept = []
+    for each, found in zip(made, scheduling.answers([scheduling.request(a.candidate) for a in made]), strict=True):
+        key = _key(each.candidate)
+        if isinstance(found, LoopSchedule) and found.cost.total_cycles < least.get(key, found.cost.total_cycles + 1):
+            kept.append(replace(each, schedule=found))
+    return (*offered, *kept)
