@@ -95,14 +95,12 @@ def waiting_table(name: str, pairs: Sequence[Pair]) -> Table:
         over = (spent.works - bounds.cycles) / total
         binding = "work" if bounds.work_cycles >= bounds.path_cycles else "path"
         dearer = surcharge(pair.before.compilation.program, program)
-        order = None if program.timing is None else 100 * program.timing.gap
-        cells = (bounds.cycles, binding, 100 * over, None if dearer is None else 100 * dearer, order)
+        cells = (bounds.cycles, binding, 100 * over, None if dearer is None else 100 * dearer)
         rows.append((short(pair.case.network), spent.queue, total, *parts, works(program), *cells))
     columns = [Column("network"), Column("busiest queue"), Column("side by side, modelled", ",d")]
     columns += [Column(heading, ".1f") for heading in ("works, %", "waits, %", "signals, %")]
     columns += [Column("units work"), Column("bound", ",d"), Column("bound by")]
-    headings = ("works longer than the bound, %", "shares dearer by, %", "better order of these tasks, % at most")
-    columns += [Column(heading, ".1f") for heading in headings]
+    columns += [Column(heading, ".1f") for heading in ("works longer than the bound, %", "shares dearer by, %")]
     return Table(name, about(pairs[0].case), tuple(columns), tuple(rows))
 
 
