@@ -55,7 +55,5 @@ class Pattern:
     @property
     def operators(self) -> frozenset[str]:
         """The operators that matches may contain; none for a search without claims."""
-        tops = (
-            (*self.claims.operators, *self.claims.atoms) if self.claims else (self.structure,) if self.structure else ()
-        )
-        return frozenset(name for top in tops for name in operators_of(top))
+        tops = (*self.claims.operators, *self.claims.atoms) if self.claims else (self.structure,)
+        return frozenset(name for top in tops if top is not None for name in operators_of(top))
