@@ -84,8 +84,8 @@ class Expansion:
             return None
         product = (np.asarray(first, np.float64) * np.asarray(second, np.float64) * factor).astype(np.float32)
         name = f"{self.node.name or self.node.output[0]}_bias_scale"
-        scales = product.reshape(product.shape if product.size > 1 else ())
-        self.initializers.append(onnx.numpy_helper.from_array(scales, name))
+        shaped = product.reshape(product.shape if product.size > 1 else ())
+        self.initializers.append(onnx.numpy_helper.from_array(shaped, name))
         attributes = {"axis": 0} if product.size > 1 else {}
         return self.emit("DequantizeLinear", [self.input(values), name], "bias", **attributes)
 
