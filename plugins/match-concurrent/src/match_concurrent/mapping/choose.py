@@ -23,6 +23,7 @@ from match_concurrent.mapping.exact import WINDOW, solve_windows
 from match_concurrent.mapping.hopeless import in_concurrent_mode, is_hopeless
 from match_concurrent.mapping.improve import improve
 from match_concurrent.mapping.joint import with_joint
+from match_concurrent.mapping.joint_search import jointly
 from match_concurrent.mapping.mapping_effort import ConcurrentOptions
 from match_concurrent.mapping.network import Network, Queues
 from match_concurrent.mapping.parts import Division, Part
@@ -65,7 +66,7 @@ def _estimated(request: MappingRequest, options: ConcurrentOptions, cached: Cach
 
     def judge() -> bool:
         offered = in_concurrent_mode(request.offered, scheduling)
-        return is_hopeless(_evaluators(model, offered, scheduling, sequential, options), limit)
+        return is_hopeless(evaluators_of(model, offered, scheduling, sequential, options), limit)
 
     key = None if cached is None else cached.key(model, request.offered, scheduling, sequential, options, limit)
     return judge() if cached is None or key is None else cached.hopeless(key, judge)
@@ -89,7 +90,7 @@ def choose_concurrent(
     pieces take longer by more than overlap may hide, the search ends with them.
     """
     options, offered = options or ConcurrentOptions(), with_joint(offered, scheduling)
-    evaluators = _evaluators(model, offered, scheduling, sequential, options)
+    evaluators = evaluators_of(model, offered, scheduling, sequential, options)
     if is_hopeless(evaluators, limit_cycles):
         return None
     key = cached.key(model, offered, scheduling, sequential, options, limit_cycles) if cached is not None else None
@@ -97,11 +98,11 @@ def choose_concurrent(
     if found is None:
         found = _best(evaluators, options, limit_cycles)
         if cached is not None and key is not None:
-            cached.keep(key, found, evaluators)
-    return _mapping(found.best, evaluators[found.cover], found.bounds, sequential)
+            cached.keep(key, found)
+    return _mapping(found.best, found.evaluator, found.bounds, sequential)
 
 
-def _evaluators(
+def evaluators_of(
     model: Model,
     offered: Sequence[Assignment],
     scheduling: Scheduling,
@@ -113,15 +114,25 @@ def _evaluators(
         raise ValueError(f"soc {scheduling.soc.name}: units cannot run at the same time")
     costs, queues, found = ShareCosts(offered, scheduling), Queues.of(scheduling), []
     for cover in _covers(model, offered, scheduling, sequential):
-        network = Network.of(model, offered, cover, by_region=options.parallel == "pipeline")
+        network = Network.of(model, offered, cover, by_region=options.pipelined)
         found.append(Evaluator(network, costs, queues, scheduling.soc.signalling, options, scheduling.objective))
     return found
 
 
 def _best(evaluators: Sequence[Evaluator], options: ConcurrentOptions, limit_cycles: int | None) -> Found:
+    best, evaluator = staged(evaluators, options, limit_cycles)
+    if options.parallel == "joint":
+        best, evaluator = jointly(best, evaluator)
+    tried = [*evaluators, *([] if any(evaluator is known for known in evaluators) else [evaluator])]
+    return Found(evaluator, best, bounds_of(tried))
+
+
+def staged(
+    evaluators: Sequence[Evaluator], options: ConcurrentOptions, limit_cycles: int | None = None
+) -> tuple[Evaluation, Evaluator]:
+    """The best result of the covers, each searched by itself, with the evaluator of its cover."""
     found = [_found(evaluator, options.steps_max // len(evaluators), limit_cycles) for evaluator in evaluators]
-    cover = min(range(len(found)), key=lambda number: found[number].value)
-    return Found(cover, found[cover], bounds_of(evaluators))
+    return min(zip(found, evaluators, strict=True), key=lambda pair: pair[0].value)
 
 
 def _covers(
@@ -190,7 +201,7 @@ def _search(evaluator: Evaluator, spend: int, limit_cycles: int | None) -> Evalu
     if options.parallel != "whole":
         costs.confirm(part for axes in along for part in samples(axes))
     best = _whole(evaluator)
-    stages = (False, True) if options.parallel == "pipeline" else (False,)
+    stages = (False, True) if options.pipelined else (False,)
     for cuts in stages:
         if (
             cuts

@@ -62,7 +62,9 @@ class Evaluator:
 
     def of(self, network: Network) -> Evaluator:
         """An evaluator with the same costs for another network."""
-        return Evaluator(network, self.costs, self.queues, self.signalling, self.options, self.objective)
+        made = Evaluator(network, self.costs, self.queues, self.signalling, self.options, self.objective)
+        made._waits = self._waits  # by names of tensors and by parts, which are the same in every network of a model
+        return made
 
     def evaluate(self, choice: Choice, hints: Sequence[Sequence[int]] | None = None) -> Evaluation:
         """The choice in the order of list scheduling; with ``hints`` (starts of all parts as in ``Evaluation``), in the

@@ -116,6 +116,10 @@ class Network:
         operators, views = _operators(model, offered, cover)
         return cls(model, offered, tuple(cover), operators, views, by_region, tensors_of(model.graph))
 
+    def with_cover(self, cover: Sequence[Assignment]) -> Network:
+        """The same model with another cover."""
+        return Network.of(self.model, self.offered, cover, by_region=self.by_region)
+
     def along(self, operator: SharedOperator) -> tuple[DivisibleAxis, ...]:
         """The axes along which candidates can divide the operator, outermost first. Candidates may describe the output
         with different axes (rows and columns as one): axes are equal if their size and their stride are."""
@@ -186,7 +190,7 @@ def _operators(
 ) -> tuple[tuple[SharedOperator, ...], dict[int, tuple[int, ...]]]:
     """Operators, and for each view the operators whose bytes it shows."""
     topology = Topology.of(model.graph)
-    runners = _runners(topology, offered)
+    by_nodes = runners(topology, offered)
     made_by: dict[str, list[tuple[int, str]]] = {}  # tensor -> (operator, its output) that wrote its bytes
     operators: list[SharedOperator] = []
     views: dict[int, tuple[int, ...]] = {}
@@ -199,22 +203,23 @@ def _operators(
             continue
         sources = tuple(Source(maker, made, name) for maker, made, name in origins)
         made_by.update({name: [(len(operators), name)] for name in flow.makes})
-        operators.append(SharedOperator(place, runners[_nodes(topology, assignment)], sources))
+        operators.append(SharedOperator(place, by_nodes[nodes_of(topology, assignment)], sources))
     return tuple(operators), views
 
 
-def _nodes(topology: Topology, assignment: Assignment) -> tuple[int, ...]:
+def nodes_of(topology: Topology, assignment: Assignment) -> tuple[int, ...]:
+    """Positions of an assignment's nodes, ascending."""
     return tuple(sorted({topology.position(node) for node in assignment.candidate.match.nodes}))
 
 
-def _runners(topology: Topology, offered: Sequence[Assignment]) -> dict[tuple[int, ...], tuple[int, ...]]:
+def runners(topology: Topology, offered: Sequence[Assignment]) -> dict[tuple[int, ...], tuple[int, ...]]:
     """For each set of nodes, the cheapest candidate of every unit, and of all units that it keeps busy (the first of
     equals), in the order offered."""
     best: dict[tuple[int, ...], dict[tuple[str, ...], int]] = {}
     for index, assignment in enumerate(offered):
         if assignment.candidate.pattern.view:
             continue
-        of_unit = best.setdefault(_nodes(topology, assignment), {})
+        of_unit = best.setdefault(nodes_of(topology, assignment), {})
         known = of_unit.get(assignment.candidate.units)
         if known is None or _cycles(assignment) < _cycles(offered[known]):
             of_unit[assignment.candidate.units] = index

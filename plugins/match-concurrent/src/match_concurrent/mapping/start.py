@@ -39,7 +39,7 @@ def starts(share_options: Sequence[ShareOptions], evaluator: Evaluator) -> Itera
             chosen.append(own_options.entries[min(wanted or ranked)[1]].division)
         fastest = fastest or tuple(chosen)
         yield tuple(chosen)
-    if evaluator.options.parallel == "pipeline":
+    if evaluator.options.pipelined:
         _, ideal = ideal_work(evaluator)
         for pieces in PIECES:
             yield tuple(
