@@ -28,6 +28,7 @@ NETWORKS_OF: Mapping[str, tuple[str, ...]] = {
     "carfield_matcha": tuple(SIDE_BY_SIDE_GAIN),
     "carfield_poll": tuple(SIDE_BY_SIDE_GAIN),
     "gap9": tuple(f"mlperf_{name}_int8_qdq" for name in NETWORKS),
+    "ita": tuple(f"ita_{name}_l1_int8_qdq" for name in ("dinov2", "mobilebert", "whisper")),
 }
 #: Sizes of a home memory that shrinks, in per cent of what the first program uses.
 PARTS = (100, 90, 80, 70, 60, 50, 45, 40, 35, 30, 25, 20, 15, 10, 5)

@@ -47,10 +47,13 @@ def _end(program: Program, queue: Queue, index: int) -> int:
 
 
 def works(program: Program) -> str:
-    """The part of the time that each queue works, in words."""
-    total = program.predicted_cycles
-    queues = [_spent(program, queue) for queue in program.queues if queue.kind != "link" and queue.tasks]
-    return ", ".join(f"{queue.queue} {queue.works / total:.0%}" for queue in queues)
+    """The part of the time that each queue works, or its unit is busy with a task of another, in words."""
+    queues = (queue for queue in program.queues if queue.kind != "link")
+    busy = {queue.name: sum(program.tasks[index].cycles for index in queue.tasks) for queue in queues if queue.tasks}
+    for task in program.tasks:
+        for unit in task.assignment.candidate.pattern.occupies:
+            busy[unit] = busy.get(unit, 0) + task.cycles
+    return ", ".join(f"{name} {cycles / program.predicted_cycles:.0%}" for name, cycles in busy.items())
 
 
 def surcharge(before: Program, beside: Program) -> float | None:

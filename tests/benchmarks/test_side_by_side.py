@@ -38,7 +38,7 @@ class _Task:
     def __post_init__(self) -> None:
         whole = SimpleNamespace(dim=lambda name: SimpleNamespace(size=4))
         share = None if self.rows == 4 else SimpleNamespace(dim="row", size=self.rows, whole=whole)
-        pattern = SimpleNamespace(name="conv", view=False)
+        pattern = SimpleNamespace(name="conv", view=False, occupies=())
         candidate = SimpleNamespace(unit=self.queue, pattern=pattern, node_names=("n",), share=share)
         cost = SimpleNamespace(total_cycles=self.cycles)
         assignment = SimpleNamespace(candidate=candidate, schedule=SimpleNamespace(cost=cost))

@@ -256,7 +256,7 @@ def _plan_request(plugins: Plugins) -> PlanRequest:
     """For a mapping of nothing: the example does not say how a program is planned."""
     soc = plugins.soc("mychip")
     graph = gs.Graph(nodes=[], inputs=[], outputs=[])
-    assignment = SimpleNamespace(candidate=SimpleNamespace(unit="mynpu"))
+    assignment = SimpleNamespace(candidate=SimpleNamespace(unit="mynpu", units=("mynpu",)))
     mapping = Mapping((cast("Assignment", assignment),), SolverStatus("none", "heuristic", 0, 0))
     scheduler = Scheduler(soc, plugins.units_of(soc), "latency", plugins, ScheduleCache())
     return PlanRequest(Model("empty", graph), mapping, scheduler, lambda _: Needs((), (), {}))

@@ -55,6 +55,7 @@ PROGRAM: tuple[Choice, ...] = (
     (["-j", "2"], "jobs", 2),
     (["--sequential"], "execution", "sequential"),
     (["--parallel", "views"], "parallel", "views"),
+    (["--parallel", "joint"], "parallel", "joint"),
     (["--state", "a=b", "--state", "c="], "states", (("a", "b"), ("c", ""))),
 )
 CHOICES: dict[str, tuple[Choice, ...]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -24,6 +24,8 @@ from match_core.schedule.candidates import Scheduler
 
 SIGNALLING = Signalling("poll", post_cycles=3, wake_cycles=5, notify_cycles=4, task_cycles=2)
 PATTERN = Pattern("rows", "", Op("Op", "op", (AnyTensor("in0"),)), (), lambda match: workload(1, 1))
+#: The price of two units together, and the name of the pattern that occupies both.
+BOTH = "both"
 
 
 def workload(rows: int, columns: int, inputs: int = 1, halo: int = 0, granularity: int = 1) -> Workload:
@@ -67,7 +69,8 @@ class Lab:
 
 @dataclass(frozen=True)
 class RowScheduler(Scheduler):
-    """Answers by formula; ``unfit``: units on which no share has a schedule. ``asked`` collects requests."""
+    """Answers by formula, that of BOTH for two units together; ``unfit``: units on which no share has a schedule.
+    ``asked`` collects requests."""
 
     prices: Mapping[str, Price] = field(default_factory=dict)
     unfit: frozenset[str] = frozenset()
@@ -76,13 +79,19 @@ class RowScheduler(Scheduler):
     def request(self, candidate: Candidate, streamed: tuple[str, ...] = (), staging_bytes: int = 0) -> ScheduleRequest:
         return cast(ScheduleRequest, candidate)
 
+    def price(self, candidate: Candidate) -> Price:
+        """Of its unit, or of two units together."""
+        return self.prices[BOTH if candidate.pattern.occupies else candidate.unit]
+
     def answers(self, requests: Sequence[ScheduleRequest]) -> tuple[LoopSchedule | ScheduleInfeasible, ...]:
         candidates = [cast(Candidate, request) for request in requests]
         self.asked.extend(candidates)
         return tuple(
             ScheduleInfeasible("l1", 2, 1)
             if candidate.unit in self.unfit
-            else schedule_of(self.prices[candidate.unit].cost(candidate.workload))
+            else schedule_of(
+                self.prices[BOTH if candidate.pattern.occupies else candidate.unit].cost(candidate.workload)
+            )
             for candidate in candidates
         )
 
@@ -103,9 +112,11 @@ def lab(
     signalling: Signalling = SIGNALLING,
     unfit: frozenset[str] = frozenset(),
     granularity: Mapping[str, int] | None = None,
+    both: tuple[str, str, Price] | None = None,
 ) -> Lab:
     """``graph``: node names -> names of the nodes they read ("in" is the graph input). The first unit is the host;
-    ``only``: units that can run a node, where not all can."""
+    ``only``: units that can run a node, where not all can; ``both``: what the first of these units runs, the second one
+    can run too while both are busy, at this price."""
     model = _model(graph, rows, columns)
     units = tuple(Unit(name, "", memory=None if n == 0 else "l1") for n, name in enumerate(prices))
     names = tuple(prices)
@@ -114,14 +125,16 @@ def lab(
         signalling=signalling, mode="concurrent",
     )  # fmt: skip
     plugins = SimpleNamespace(emit_api=lambda soc, unit: SimpleNamespace(queue=object()))
-    scheduler = RowScheduler(soc, units, objective, cast(Any, plugins), cast(Any, None), prices=prices, unfit=unfit)
+    known = {**prices, BOTH: both[2]} if both is not None else prices
+    scheduler = RowScheduler(soc, units, objective, cast(Any, plugins), cast(Any, None), prices=known, unfit=unfit)
     offered: list[Assignment] = []
     for unit, price in prices.items():
+        pattern = replace(PATTERN, joint=(both[1], BOTH)) if both is not None and both[0] == unit else PATTERN
         for node in model.graph.nodes:
             if only is None or unit in only.get(node.name, names):
                 work = workload(rows, columns, len(node.inputs), halo, (granularity or {}).get(unit, 1))
                 captures = {f"in{n}": tensor for n, tensor in enumerate(node.inputs)}
-                candidate = Candidate(len(offered), unit, PATTERN, Match((node,), captures), work)
+                candidate = Candidate(len(offered), unit, pattern, Match((node,), captures), work)
                 offered.append(Assignment(candidate, schedule_of(price.cost(work))))
     return Lab(model, tuple(offered), scheduler)
 

@@ -112,6 +112,8 @@ def test_what_the_search_looks_at_makes_another_entry(tmp_path: Path) -> None:
         lambda cover, choice, starts, finish, bounds: None,
         lambda cover, choice, starts, finish, bounds: [cover, choice, starts, bounds],
         lambda cover, choice, starts, finish, bounds: [9, choice, starts, finish, bounds],
+        lambda cover, choice, starts, finish, bounds: [[*cover[1:], 99], choice, starts, finish, bounds],
+        lambda cover, choice, starts, finish, bounds: [[*cover[1:], cover[1]], choice, starts, finish, bounds],
         lambda cover, choice, starts, finish, bounds: [cover, choice[1:], starts[1:], finish, bounds],
         lambda cover, choice, starts, finish, bounds: [
             cover,

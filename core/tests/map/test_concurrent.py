@@ -14,14 +14,16 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 from match_concurrent.mapping import choose as searching
-from match_concurrent.mapping.bounds import bounds_of, path_cycles, work_cycles
+from match_concurrent.mapping.bounds import path_cycles, work_cycles
 from match_concurrent.mapping.choose import choose_concurrent
 from match_concurrent.mapping.costs import ShareCosts
 from match_concurrent.mapping.evaluate import Choice, Evaluation, Evaluator
 from match_concurrent.mapping.hopeless import HOPELESS, HOPELESS_PATH
+from match_concurrent.mapping.joint import with_joint
 from match_concurrent.mapping.mapping_effort import ConcurrentOptions
 from match_concurrent.mapping.network import Network, Queues
 from match_concurrent.mapping.parts import Division, Part
+from match_concurrent.mapping.stages import bounds_of, staged_cycles, stages
 from match_concurrent.mapping.timeline import simulate
 from match_core.contract.mapping import Mapping
 from match_core.contract.workload import Axis, Dim, Operand, Workload
@@ -58,10 +60,11 @@ def shares(mapping: Mapping) -> list[tuple[str, str, str, int, int]]:
 def evaluator_of(made: Lab, **options: Any) -> Evaluator:
     opts = ConcurrentOptions(**options)
     cover = choose(made.model, made.offered).assignments
-    network = Network.of(made.model, made.offered, cover, by_region=opts.parallel == "pipeline")
+    offered = with_joint(made.offered, made.scheduler)
+    network = Network.of(made.model, offered, cover, by_region=opts.parallel == "pipeline")
     signalling = made.scheduler.soc.signalling
     assert signalling is not None
-    costs = ShareCosts(made.offered, made.scheduler)
+    costs = ShareCosts(offered, made.scheduler)
     return Evaluator(network, costs, Queues.of(made.scheduler), signalling, opts, made.scheduler.objective)
 
 
@@ -266,7 +269,7 @@ prices = st.builds(Price, st.integers(0, 60), st.integers(500, 3000))
     graph=st.sampled_from([{"a": ["in"]}, {"a": ["in"], "b": ["a"]}, {"a": ["in"], "b": ["in"]}]),
     fast=prices,
     slow=prices,
-    halo=st.integers(0, 1),
+    halo=st.sampled_from([0, 1, 3]),
     parallel=st.sampled_from(["whole", "views", "pipeline"]),
 )
 def test_tiny_programs_are_close_to_the_best(graph: Any, fast: Price, slow: Price, halo: int, parallel: Any) -> None:
@@ -282,6 +285,19 @@ def test_tiny_programs_are_close_to_the_best(graph: Any, fast: Price, slow: Pric
     assert bounds.cycles <= best
     assert found.bounds is not None
     assert found.bounds.cycles <= found.finish_cycles
+
+
+def test_layers_that_read_everything_are_stages_whose_bounds_add_up() -> None:
+    """Each of two equal units does half of the rows, and one of them waits for a signal before each layer."""
+    units = {"host": Price(50_000, 9000), "one": Price(40, 1000), "two": Price(40, 1000)}
+    made = lab(CHAIN, units, rows=16, columns=4, halo=15)
+    mapped_chain = mapped(made)
+    evaluator = evaluator_of(made)
+    assert [list(stage) for stage in stages(evaluator)] == [[0], [1], [2]]
+    assert path_cycles(evaluator) < staged_cycles(evaluator) <= mapped_chain.finish_cycles
+    assert staged_cycles(evaluator) > 0.95 * mapped_chain.finish_cycles
+    narrow = evaluator_of(lab(CHAIN, units, rows=16, columns=4, halo=1))
+    assert [list(stage) for stage in stages(narrow)] == [[0, 1, 2]]
 
 
 def best_whole(evaluator: Evaluator) -> int:
@@ -302,18 +318,41 @@ def labs(draw: st.DrawFn, objective: Any = "latency") -> Lab:
     }
     price = st.builds(Price, st.integers(0, 200), st.integers(100, 3000), st.floats(0.5, 5))
     units = {name: draw(price) for name in ["host", "one", "two"][: draw(st.integers(1, 3))]}
+    both = (*draw(st.permutations(["one", "two"])), draw(price)) if len(units) == 3 and draw(st.booleans()) else None
     return lab(
         graph, units, rows=draw(st.integers(1, 20)), columns=draw(st.integers(1, 6)), halo=draw(st.integers(0, 1)),
-        objective=objective, granularity={"one": draw(st.integers(1, 3))},
+        objective=objective, granularity={"one": draw(st.integers(1, 3))}, both=both,
     )  # fmt: skip
 
 
 def sequential_on_queues(made: Lab) -> int:
+    """One operator after another on the unit of the cover, or on the two units that can run it as this unit does."""
     evaluator = evaluator_of(made)
-    by_id = {id(assignment): number for number, assignment in enumerate(made.offered)}
-    choice = tuple((Part(by_id[id(evaluator.network.cover[o.place])]),) for o in evaluator.network.operators)
-    steps, _ = evaluator.steps(choice)
-    return simulate(steps, range(len(steps)), evaluator.signalling).finish
+    offered = evaluator.network.offered
+    by_id = {id(assignment): number for number, assignment in enumerate(offered)}
+    finishes = []
+    for joint in (False, True):
+        choice = []
+        for operator in evaluator.network.operators:
+            cover = evaluator.network.cover[operator.place]
+            both = [n for n in operator.offers if offered[n].candidate.pattern.occupies == (cover.candidate.unit,)]
+            choice.append((Part(both[0] if both and joint else by_id[id(cover)]),))
+        steps, _ = evaluator.steps(tuple(choice))
+        finishes.append(simulate(steps, range(len(steps)), evaluator.signalling).finish)
+    return min(finishes)
+
+
+def test_an_operator_runs_on_two_units_at_once_where_that_is_faster() -> None:
+    """Alone each unit is slow; together they are fast, but then a branch that only one of them runs waits."""
+    units = {"host": Price(50_000, 9000), "one": Price(20, 3000), "two": Price(20, 3000)}
+    both = ("two", "one", Price(20, 900))
+    only = {"a": ["two"], "b": ["two"], "c": ["one", "two"]}
+    made = lab(FORK, units, rows=16, columns=8, only=only, both=both)
+    mapping = mapped(made)
+    busy = {a.candidate.match.nodes[0].name: a.candidate.units for a in mapping.assignments}
+    assert busy["a"] == busy["b"] == busy["c"] == ("one", "two")
+    dear = lab(FORK, units, rows=16, columns=8, only=only, both=("two", "one", Price(20, 2900)))
+    assert any(len(a.candidate.units) == 1 for a in mapped(dear).assignments)
 
 
 @settings(deadline=None, max_examples=examples(50))

@@ -17,11 +17,13 @@ FREE = Signalling("poll", 0, 0, 0, 0)
 
 @st.composite
 def programs(draw: st.DrawFn) -> list[Step]:
-    """Up to ten steps on up to three queues; each needs some earlier ones."""
+    """Up to ten steps on up to three queues; each needs some earlier ones, some keep another unit's queue busy."""
     steps: list[Step] = []
     for number in range(draw(st.integers(0, 10))):
         needs = draw(st.sets(st.integers(0, number - 1), max_size=3)) if number else set()
-        steps.append(Step(draw(st.integers(0, 2)), draw(st.integers(0, 20)), tuple(sorted(needs))))
+        queue, busy = draw(st.integers(0, 2)), draw(st.sampled_from(((), (), (1,), (2,))))
+        occupies = tuple(other for other in busy if other != queue)
+        steps.append(Step(queue, draw(st.integers(0, 20)), tuple(sorted(needs)), occupies))
     return steps
 
 
@@ -50,6 +52,15 @@ def test_the_host_posts_nothing_while_it_works() -> None:
     assert line.starts[3] >= 103
 
 
+def test_a_step_that_keeps_two_units_busy_waits_for_both_by_signals() -> None:
+    """The second starts when the host has learnt of the first; the third, in the other queue, likewise."""
+    steps = [Step(2, 50), Step(1, 10, (), (2,)), Step(2, 10)]
+    line = simulate(steps, range(3), SIGNALLING)
+    signal = SIGNALLING.notify_cycles + SIGNALLING.post_cycles + SIGNALLING.wake_cycles
+    assert line.starts == (8, 58 + signal, 68 + 2 * signal)
+    assert earliest_start_order(steps, SIGNALLING) == [0, 2, 1]
+
+
 def test_steps_that_wait_for_each_other_are_an_error() -> None:
     crossed = [Step(1, 1, (3,)), Step(1, 1), Step(2, 1, (1,)), Step(2, 1)]
     with pytest.raises(ValueError, match="wait for each other"):
@@ -76,7 +87,8 @@ def test_every_time_line_keeps_needs_and_queues(steps: list[Step], shuffled: obj
             else:
                 assert line.starts[number] >= ends[need]
     for queue in range(3):
-        mine = sorted((line.starts[n], ends[n]) for n, step in enumerate(steps) if step.queue == queue)
+        lines = [(step.queue, *step.occupies) for step in steps]
+        mine = sorted((line.starts[n], ends[n]) for n in range(len(steps)) if queue in lines[n])
         assert all(after[0] >= before[1] for before, after in pairwise(mine))
     assert line.finish >= max(ends, default=0)
 

@@ -27,7 +27,8 @@ class Case:
 
 @st.composite
 def cases(draw, side_operator, most=9):
-    """Random operators: one to three earlier tensors read, whole or in shares of rows or columns; some views."""
+    """Random operators: one to three earlier tensors read, whole or in shares of rows or columns; some views; some keep
+    a second unit busy."""
     shapes = {"in": (draw(st.integers(2, 6)), draw(st.integers(1, 6)))}
     operators = {}
     viewed = set()
@@ -48,7 +49,8 @@ def cases(draw, side_operator, most=9):
         parts = len(sizes) or 1
         units = tuple(draw(st.sampled_from(UNITS)) for _ in range(parts))
         cycles = tuple(draw(st.integers(1, 60)) for _ in range(parts))
-        operators[name] = side_operator(reads, shape, units, cycles, sizes, dim)
+        busy = draw(st.sampled_from(("", "", *UNITS[1:])))
+        operators[name] = side_operator(reads, shape, units, cycles, sizes, dim, busy=busy)
         shapes[name] = shape
     last = tuple(draw(st.lists(st.sampled_from(sorted(shapes)), min_size=1, max_size=2, unique=True)))
     operators["end"] = side_operator(last, (2, 2), (draw(st.sampled_from(UNITS)),), (7,))
@@ -79,6 +81,7 @@ class Machine:
 
     def __init__(self, case, model, program, seed):
         self.case, self.program, self.chance = case, program, random.Random(seed)
+        self.busy = set()
         rng = np.random.default_rng(seed)
         self.buffers = {b.name: b for b in program.buffers}
         self.memory = {use.memory: rng.integers(0, 256, use.arena_bytes + 1, np.uint8) for use in program.memory}
@@ -131,6 +134,9 @@ class Machine:
             self.bytes_of(self.buffers[swap.target])[:] = 0xAA
             return None
         task = self.program.tasks[number]
+        units = set(task.assignment.candidate.units)
+        assert not units & self.busy, f"task {number} begins while another keeps its units busy"
+        self.busy |= units
         for buffer, tensor, rows, columns, writes in self.parts(task):
             if writes:
                 self.view(buffer, tensor)[rows, columns] = self.chance.randrange(256)
@@ -148,6 +154,7 @@ class Machine:
             self.bytes_of(self.buffers[swap.target])[:] = self.bytes_of(self.buffers[swap.source])
             return
         task = self.program.tasks[number]
+        self.busy -= set(task.assignment.candidate.units)
         self.read(task)
         for buffer, mark in marks:
             assert (self.bytes_of(buffer) == mark).all(), f"scratch of task {number}"

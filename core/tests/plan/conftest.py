@@ -70,7 +70,8 @@ def lab() -> SimpleNamespace:
 @dataclass(frozen=True)
 class Operator:
     """A node of ``SideBySide``: reads tensors, and makes one of ``shape``; along ``dim`` the share at place p of
-    ``sizes`` runs on ``units[p]`` for ``cycles[p]``. Rows are read with their neighbours (a window of three)."""
+    ``sizes`` runs on ``units[p]`` for ``cycles[p]``. Rows are read with their neighbours (a window of three). ``busy``:
+    the unit that all shares on other units keep busy too."""
 
     reads: tuple[str, ...]
     shape: tuple[int, int]
@@ -79,6 +80,7 @@ class Operator:
     sizes: tuple[int, ...] = ()
     dim: str = "row"
     view: bool = False
+    busy: str = ""
 
 
 def window_workload(shapes: Sequence[tuple[int, int]], shape: tuple[int, int]) -> Workload:
@@ -117,7 +119,9 @@ def side_by_side(
             part = share_of(whole, operator.dim, first, size) if operator.sizes else whole
             first += size
             schedule = LoopSchedule((), (), (), 0, 0, None, (), Cost(compute_cycles=cycles))
-            assignments.append(Assignment(replace(part, unit=unit), schedule))
+            occupies = (operator.busy,) if operator.busy not in ("", unit) else ()
+            part = replace(part, unit=unit, pattern=replace(pattern, occupies=occupies))
+            assignments.append(Assignment(part, schedule))
     total = sum(a.schedule.cost.total_cycles for a in assignments)
     return model, UnitMapping(tuple(assignments), SolverStatus("test", "optimal", total, total))
 

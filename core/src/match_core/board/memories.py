@@ -35,9 +35,8 @@ class MemoryNames:
         for unit in board.units:
             for memory, here in unit.memories.items():
                 if memory not in self._known(unit.soc, targets) or here not in own:
-                    why = (
-                        f"unit {unit.name} has it as {memory!r} of the Soc {unit.soc!r}; the board has {', '.join(own)}"
-                    )
+                    has = f"the board has {', '.join(own)}"
+                    why = f"unit {unit.name} has it as {memory!r} of the Soc {unit.soc!r}; {has}"
                     raise memory_error(board, f"memory {here}", why, 'write memories = {NAME_THERE = "NAME_HERE"}')
                 self._names[unit.soc][memory] = here
 

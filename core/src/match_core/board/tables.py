@@ -95,9 +95,8 @@ class Table:
         value = self._get(key, None if least else [])
         if not isinstance(value, list) or len(value) < least or not all(isinstance(item, dict) for item in value):
             raise self._mistyped(key, f"a list of tables, [[{key}]]")
-        return tuple(
-            Table(item, self._file, f"[[{key}]] {item.get('name', number)}") for number, item in enumerate(value, 1)
-        )
+        named = ((item, f"[[{key}]] {item.get('name', number)}") for number, item in enumerate(value, 1))
+        return tuple(Table(item, self._file, name) for item, name in named)
 
     def end(self) -> None:
         """Reports keys that were not read."""

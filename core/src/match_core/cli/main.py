@@ -127,9 +127,8 @@ def run(arguments: Sequence[str], interrupted: Callable[[], bool] = lambda: Fals
     ``interrupted``: whether Ctrl-C arrived; every failure after that counts as the interrupt."""
     report = partial(_report, arguments)
     try:
-        code = typer.main.get_command(application(arguments)).main(
-            list(arguments), prog_name="match", standalone_mode=False
-        )
+        command = typer.main.get_command(application(arguments))
+        code = command.main(list(arguments), prog_name="match", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_INTERRUPTED
     except SystemExit as ended:  # typer: 1 if stdout is a pipe whose reader has ended, 0 after a completion

@@ -108,7 +108,7 @@ SequentialOption = Annotated[
     ),
 ]
 #: Values of ``--parallel`` that can be emitted; the names are those of ``contract.mapping``.
-Parallel = Enum("Parallel", [("WHOLE", "whole"), ("VIEWS", "views"), ("PIPELINE", "pipeline")], type=str)
+Parallel = Enum("Parallel", {"WHOLE": "whole", "VIEWS": "views", "PIPELINE": "pipeline", "JOINT": "joint"}, type=str)
 ParallelOption = Annotated[
     Parallel,
     typer.Option(

@@ -25,9 +25,8 @@ def targets_command(json: JsonOption = False) -> int:
         with plugin_session(terminal) as plugins:
             rows = _rows(plugins, terminal)
             chips = [soc.name for soc in plugins.hardware().socs if not soc.generic]
-        told = (
-            f"{len(rows)} targets are installed" if chips else "no chip's package is installed: pip install match-CHIP"
-        )
+        none = "no chip's package is installed: pip install match-CHIP"
+        told = f"{len(rows)} targets are installed" if chips else none
         names = chips or [row["name"] for row in rows]
         following = command_line(*(("check", "MODEL", "-t", *names) if len(names) == 1 else ("operators", "MODEL")))
         terminal.document({"schema": "match.targets", "headline": told, "targets": rows, "next": following})

@@ -37,6 +37,11 @@ class Candidate:
     share: Share | None = None
 
     @property
+    def units(self) -> tuple[str, ...]:
+        """The units that are busy while it runs; its own is the first."""
+        return (self.unit, *self.pattern.occupies)
+
+    @property
     def node_names(self) -> tuple[str, ...]:
         """Names of the covered nodes, in topological order."""
         return tuple(node.name for node in self.match.nodes)

@@ -37,9 +37,8 @@ class Cost:
     @property
     def total_cycles(self) -> int:
         """Cycles from start to end of the layer."""
-        return (
-            self.compute_cycles + self.transfer_cycles + self.launch_cycles + self.sync_cycles - self.overlapped_cycles
-        )
+        around = self.launch_cycles + self.sync_cycles - self.overlapped_cycles
+        return self.compute_cycles + self.transfer_cycles + around
 
 
 @dataclass(frozen=True, slots=True)

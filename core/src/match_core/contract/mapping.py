@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from match_core.contract.model import Model
     from match_core.contract.scheduling import Scheduling
 
-#: How operators may be divided among units (docs/mapping.md): "whole": each runs on one unit; "tiles": shares whose
-#: slices and joins the host copies; "views": shares that are views of whole tensors; "pipeline": as views, but a task
-#: waits only for the shares whose bytes it reads, and shares may be split into several tasks.
-Parallel = Literal["whole", "tiles", "views", "pipeline"]
+#: How operators may be divided among units (docs/mapping.md): "whole": each on one unit; "tiles": shares whose slices
+#: and joins the host copies; "views": shares that are views of tensors; "pipeline": as views, but tasks wait only for
+#: bytes that they read, and shares may be split into tasks; "joint": as pipeline, searched together with the cover.
+Parallel = Literal["whole", "tiles", "views", "pipeline", "joint"]
 #: The conversion of a tensor between two stored forms (names) with its schedule; None if no unit can do it.
 Converter = Callable[["gs.Tensor", str, str], Optional["Assignment"]]
 
@@ -88,7 +88,7 @@ class Mapping:
     @property
     def units(self) -> frozenset[str]:
         """The units that run something."""
-        return frozenset(assignment.candidate.unit for assignment in self.assignments)
+        return frozenset(unit for assignment in self.assignments for unit in assignment.candidate.units)
 
     @property
     def predicted_cycles(self) -> int:

@@ -34,7 +34,8 @@ class Pattern:
     joins tensors or takes rows of one, which bytes they share; with ``swapped``, they are copies in another memory,
     made by the program's swaps. ``search`` replaces the structure for patterns that are not trees (regions): it returns
     all matches of a graph. ``body``: for a region whose unit rewrites it, the model that is computed in place of the
-    nodes, with the same inputs and outputs; ``claims``: for a region of a graph-level plug-in.
+    nodes, with the same inputs and outputs; ``claims``: for a region of a graph-level plug-in. ``joint``: another unit
+    that can run it in concurrent programs under this name while this unit is busy too (then among ``occupies``).
     """
 
     name: str
@@ -48,11 +49,11 @@ class Pattern:
     claims: RegionClaims | None = None
     parts: Callable[[Match], tuple[Part, ...]] | None = None
     swapped: bool = False
+    joint: tuple[str, str] | None = None
+    occupies: tuple[str, ...] = ()
 
     @property
     def operators(self) -> frozenset[str]:
         """The operators that matches may contain; none for a search without claims."""
-        tops = (
-            (*self.claims.operators, *self.claims.atoms) if self.claims else (self.structure,) if self.structure else ()
-        )
-        return frozenset(name for top in tops for name in operators_of(top))
+        tops = (*self.claims.operators, *self.claims.atoms) if self.claims else (self.structure,)
+        return frozenset(name for top in tops if top is not None for name in operators_of(top))

@@ -71,7 +71,7 @@ class Lowering:
         """The interfaces of the units that run them; in a concurrent program also the host's, which runs the tasks of
         units without a dispatch loop."""
         plugins, soc = self.scheduler.plugins, self.scheduler.soc
-        used = {assignment.candidate.unit for assignment in assignments}
+        used = {unit for assignment in assignments for unit in assignment.candidate.units}
         if soc.mode == "concurrent" and used & self.scheduler.blocking_units:
             used.add(soc.host)
         return {unit.name: plugins.emit_api(soc, unit) for unit in self.scheduler.units if unit.name in used}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from match_core.contract.hardware import Unit
 from match_core.emit.memory_views import arena_field
 from match_core.ir.naming import c_identifier
+from match_core.schedule.candidates import part_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -63,11 +64,11 @@ class Places:
 
     def near(self, task: Task) -> tuple[str, int]:
         """The part of its memory that the task's unit owns."""
-        memory = task.assignment.schedule.memory
+        memory, candidate = task.assignment.schedule.memory, task.assignment.candidate
         if memory is None:
             return ("none", 0)
-        unit = Unit(task.assignment.candidate.unit, "", memory=memory)
-        return (c_identifier(memory), self._soc.part_of(unit)[0])
+        unit = Unit(candidate.unit, "", memory=memory)
+        return (c_identifier(memory), part_of(self._soc, unit, candidate)[0])
 
     def scratch(self, task: Task) -> tuple[str, int]:
         """The home memory for the task's own use."""

@@ -143,7 +143,8 @@ class ProgramEmitter:
     def _shipped_units(self) -> tuple[str, ...]:
         """The units whose runtime files the program includes; in a concurrent program also the host, which waits."""
         waiting = {self.soc.host} if self.queues and self.soc.host in self.request.apis else set()
-        return tuple(sorted({*self._units(), *waiting}))
+        busy = {unit for task in self.request.program.tasks for unit in task.assignment.candidate.pattern.occupies}
+        return tuple(sorted({*self._units(), *waiting, *busy}))
 
     def _runtime(self, unit: str) -> tuple[RuntimeFile, ...]:
         api, kernels = self.request.apis[unit], self._kernels(unit)

@@ -26,7 +26,6 @@ def stack_bytes(files: Iterable[str]) -> int:
 
 def _arrays(body: str) -> int:
     """Bytes of the automatic arrays of one function."""
-    arrays = (
-        (_BYTES.get("" if pointer else kind, _RECORD_BYTES), sizes) for kind, pointer, sizes in _ARRAY.findall(body)
-    )
+    found = _ARRAY.findall(body)
+    arrays = ((_BYTES.get("" if pointer else kind, _RECORD_BYTES), sizes) for kind, pointer, sizes in found)
     return sum(size_bytes * prod(map(int, re.findall(r"\d+", sizes))) for size_bytes, sizes in arrays)

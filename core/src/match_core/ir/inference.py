@@ -102,7 +102,6 @@ def _limited(work: Callable[[], bytes]) -> bytes:
         os.waitpid(child, 0)
     answer = b"".join(parts)
     if answer[:1] != b"+":
-        raise onnx.shape_inference.InferenceError(
-            answer[1:].decode("utf-8", "replace") or "inference ended its process"
-        )
+        why = answer[1:].decode("utf-8", "replace") or "inference ended its process"
+        raise onnx.shape_inference.InferenceError(why)
     return answer[1:]

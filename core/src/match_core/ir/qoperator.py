@@ -84,9 +84,8 @@ class Expansion:
             return None
         product = (np.asarray(first, np.float64) * np.asarray(second, np.float64) * factor).astype(np.float32)
         name = f"{self.node.name or self.node.output[0]}_bias_scale"
-        self.initializers.append(
-            onnx.numpy_helper.from_array(product.reshape(product.shape if product.size > 1 else ()), name)
-        )
+        shaped = product.reshape(product.shape if product.size > 1 else ())
+        self.initializers.append(onnx.numpy_helper.from_array(shaped, name))
         attributes = {"axis": 0} if product.size > 1 else {}
         return self.emit("DequantizeLinear", [self.input(values), name], "bias", **attributes)
 
@@ -103,9 +102,8 @@ class Expansion:
         import onnx
 
         inputs = [x, self.input(scale)] + ([self.input(zero)] if self.input(zero) else [])
-        self.nodes.append(
-            onnx.helper.make_node("QuantizeLinear", inputs, [self.node.output[0]], name=f"{self.node.name}_quantize")
-        )
+        name = f"{self.node.name}_quantize"
+        self.nodes.append(onnx.helper.make_node("QuantizeLinear", inputs, [self.node.output[0]], name=name))
 
 
 def expand(node: onnx.NodeProto, constants: Mapping[str, NDArray[np.generic]]) -> Expansion | None:

@@ -133,9 +133,8 @@ class Call:
 
         value = self._known.get(self.node.input[0])
         to = value.type.tensor_type.elem_type if value is not None else onnx.TensorProto.FLOAT
-        self.nodes.append(
-            onnx.helper.make_node("Cast", [integers], list(self.node.output), name=f"{self.node.name}_held", to=to)
-        )
+        name = f"{self.node.name}_held"
+        self.nodes.append(onnx.helper.make_node("Cast", [integers], list(self.node.output), name=name, to=to))
 
     def levels(self) -> int:
         """How many values the result can take."""

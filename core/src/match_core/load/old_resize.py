@@ -28,6 +28,5 @@ def _state(graph: onnx.GraphProto) -> None:
                 _state(attribute.g)
         if node.op_type == "Resize" and node.domain in ("", "ai.onnx"):
             known = {attribute.name for attribute in node.attribute}
-            node.attribute.extend(
-                onnx.helper.make_attribute(name, value) for name, value in _OLD.items() if name not in known
-            )
+            missing = ((name, value) for name, value in _OLD.items() if name not in known)
+            node.attribute.extend(onnx.helper.make_attribute(*entry) for entry in missing)

@@ -58,11 +58,9 @@ def lower(
     shared = KernelPool()
     return tuple(
         None
-        if assignment.candidate.pattern.view
-        else _lower_one(
-            prefix, index, assignment, apis[assignment.candidate.unit], pool, shared, title(assignment), soc
-        )
-        for index, assignment in enumerate(assignments)
+        if one.candidate.pattern.view
+        else _lower_one(prefix, index, one, apis[one.candidate.unit], pool, shared, title(one), soc)
+        for index, one in enumerate(assignments)
     )
 
 

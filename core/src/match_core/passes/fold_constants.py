@@ -72,9 +72,8 @@ def _evaluate(node: gs.Node) -> list[NDArray[np.generic]] | None:
     except (NotImplementedError, RuntimeError, TypeError, ValueError):
         return None  # the program computes operators without a reference implementation
     arrays = [np.asarray(result) for result in results]
-    fits = all(
-        a.dtype == np.dtype(t.dtype) and a.shape == shape_of(t) for a, t in zip(arrays, node.outputs, strict=True)
-    )
+    pairs = zip(arrays, node.outputs, strict=True)
+    fits = all(array.dtype == np.dtype(t.dtype) and array.shape == shape_of(t) for array, t in pairs)
     return arrays if fits else None
 
 

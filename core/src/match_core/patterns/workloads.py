@@ -47,11 +47,10 @@ def window_axes(match: Match) -> tuple[Axis, Axis]:
     """y and x of the input of a convolution or a pooling: OY, OX and the taps FY, FX run over them."""
     sizes = match.shape("input")[1:3] if channels_last(window_node(match)) else match.shape("input")[2:]
     found = window_of(match)
+    steps = (found.strides, found.dilations)
     y, x = (
         Axis(name, size, ((f"O{name.upper()}", stride), (f"F{name.upper()}", dilation)), pad)
-        for name, size, stride, dilation, pad in zip(
-            "yx", sizes, found.strides, found.dilations, found.pads[:2], strict=True
-        )
+        for name, size, stride, dilation, pad in zip("yx", sizes, *steps, found.pads[:2], strict=True)
     )
     return y, x
 

@@ -56,9 +56,8 @@ def allocate(
     name, order, offsets = _best_of_orders(packing, bound)
     if packing.span(offsets) > bound:
         effort = EFFORT // SHARED_PART if any(block.over for block in blocks) else EFFORT
-        name, offsets = _changed(
-            packing, order, bound if packing.span(offsets) <= goal else goal, effort, name, offsets
-        )
+        least = bound if packing.span(offsets) <= goal else goal
+        name, offsets = _changed(packing, order, least, effort, name, offsets)
     if thorough and capacity_bytes is not None and bound <= capacity_bytes < packing.span(offsets):
         answer = pack(packing, alignment_bytes, capacity_bytes)
         if answer.offsets is not None:

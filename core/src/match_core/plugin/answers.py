@@ -218,10 +218,8 @@ def packed(kernel: Kernel, workload: Workload, arrays: Mapping[str, NDArray[np.g
             if name not in arrays:
                 raise WrongAnswerError(f"constant {name} is missing, there are {', '.join(arrays) or 'none'}")
         if operand.role == "constant" and not operand.parts and arrays[operand.name].nbytes != far_bytes(operand):
-            found = arrays[operand.name]
-            raise WrongAnswerError(
-                f"constant {operand.name} has {found.nbytes} bytes ({found.dtype}), not {far_bytes(operand)}"
-            )
+            found, size = arrays[operand.name], far_bytes(operand)
+            raise WrongAnswerError(f"constant {operand.name} has {found.nbytes} bytes ({found.dtype}), not {size}")
     return arrays
 
 

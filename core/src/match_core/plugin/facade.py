@@ -240,9 +240,8 @@ class Plugins:
     def missing(self, soc: Soc) -> tuple[str, ...]:
         """Help that names required packages of a target that are not installed, and packages that are not active."""
         owned = self.targets.socs.get(soc.name)
-        idle = (
-            f"{info.distribution} is {info.status}: enable it" for info in self.plugins() if info.status != "active"
-        )
+        passive = (info for info in self.plugins() if info.status != "active")
+        idle = (f"{info.distribution} is {info.status}: enable it" for info in passive)
         return (*(choose.missing_requirements(owned.owner.distribution) if owned else ()), *idle)
 
     def _believe(self, found: Found, hook: str, what: str, fault: str) -> None:

@@ -64,7 +64,7 @@ class Scheduler:
     def request(self, candidate: Candidate, streamed: tuple[str, ...] = (), staging_bytes: int = 0) -> ScheduleRequest:
         """The request for a candidate; ``streamed`` operands are in the Soc's store."""
         unit = next(unit for unit in self.units if unit.name == candidate.unit)
-        _, budget = self.soc.part_of(unit)
+        _, budget = part_of(self.soc, unit, candidate)
         pattern, place = candidate.pattern, (unit.name, id(candidate.pattern))
         if place not in self._costs:
             self._costs[place] = (pattern, self.plugins.cost(self.soc, unit, pattern))
@@ -158,6 +158,13 @@ class Scheduler:
             why=f"no energy figures are published for {', '.join(lacking)}",
             help=("use --objective latency",),
         )
+
+
+def part_of(soc: Soc, unit: Unit, candidate: Candidate) -> tuple[int, int]:
+    """(offset, bytes) of the unit's memory that the candidate may use: from the first to the last part of its units."""
+    parts = [soc.part_of(replace(unit, name=name)) for name in candidate.units]
+    first = min(offset for offset, _ in parts)
+    return first, max(offset + size for offset, size in parts) - first
 
 
 def plain(workload: Workload) -> Workload:

@@ -157,9 +157,8 @@ class _Why:
             help_ = f"omit {option}" if option in first.value else f"add --only-unit {first.unit}"
             return Fallback("disabled", first.rule, first.value, first.unit, (help_,))
         command = f"match explain {quote(self.model.source)} {quote(name)} -t {self.target}"
-        rules, values = (
-            "; ".join(dict.fromkeys(texts)) for texts in zip(*((b.rule, b.value) for b in broken), strict=True)
-        )
+        both = zip(*((b.rule, b.value) for b in broken), strict=True)
+        rules, values = ("; ".join(dict.fromkeys(texts)) for texts in both)
         return Fallback("rule", rules, values, first.unit, (command,))
 
     def _structure(self, node: gs.Node) -> Fallback:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from match_core.contract.program import Buffer
 from match_core.validate.program_static import cover_faults, life_faults, part_faults, time_faults
 from match_core.validate.sequential_program import memory_faults, streaming_faults
 from match_core.validate.touched import Touch, tensor_size, touches
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
 
-    from match_core.contract.program import Buffer, Program, Swap, Task
+    from match_core.contract.program import Program, Swap, Task
 
 #: Contents of a byte: number of the tensor's storage times this, plus the position in it.
 _STORAGE = 1 << 40
@@ -160,7 +161,7 @@ class _Run:
 
     def _bases(self) -> dict[str, int]:
         """The first address of each buffer in the common space of addresses: arenas, then the caller's buffers one by
-        one."""
+        one, then a byte for each unit that tasks of other queues occupy, which its tasks write."""
         bases, top = {}, 0
         for memory in dict.fromkeys((self.program.soc.home, self.program.soc.store, self.program.soc.overflow)):
             mine = [b for b in self.program.buffers if b.memory == memory and b.kind in ("activation", "scratch")]
@@ -170,7 +171,9 @@ class _Run:
             if buffer.kind in ("input", "output"):
                 bases[buffer.name] = top
                 top += buffer.size_bytes
-        return bases
+        tasks = (task.assignment.candidate for task in self.program.tasks)
+        units = dict.fromkeys(unit for candidate in tasks for unit in candidate.pattern.occupies)
+        return bases | {f"unit {unit}": top + number for number, unit in enumerate(units)}
 
     def _work(self, number: int) -> list[tuple[str, list[_Bytes], tuple[tuple[str, int], ...]]]:
         """The accesses and needs of a queue's tasks, in the queue's order."""
@@ -198,7 +201,8 @@ class _Run:
                 self.problems.append(f"task {task.index}: {touch.tensor!r} is in {mine[0].memory}, not as scheduled")
         own = [b for b in self.program.buffers if b.kind == "scratch" and b.first_task == task.index == b.last_task]
         found += [self._whole(buffer, writes=True) for buffer in own]
-        return found
+        units = (f"unit {unit}" for unit in task.assignment.candidate.units)
+        return [*found, *(self._whole(Buffer(u, (), "", 0, 1, 0, 0), writes=True) for u in units if u in self.bases)]
 
     def _expected(self, task: Task, touch: Touch) -> str | None:
         """The memory in which the task's schedule expects a tensor; for units that work in place, any memory that holds

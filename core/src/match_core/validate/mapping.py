@@ -150,7 +150,8 @@ def _time_faults(graph: gs.Graph, mapping: Mapping) -> Iterator[str]:
     ]
     by_unit: dict[str, list[tuple[int, int]]] = {}
     for start, end, assignment in timed:
-        by_unit.setdefault(assignment.candidate.unit, []).append((start, end))
+        for unit in assignment.candidate.units:
+            by_unit.setdefault(unit, []).append((start, end))
         if end > mapping.finish_cycles:
             yield f"{assignment.candidate.node_names} end at {end}, the program at {mapping.finish_cycles}"
     for unit, spans in by_unit.items():

@@ -91,15 +91,17 @@ def life_faults(program: Program) -> Iterator[str]:
 
 
 def part_faults(program: Program) -> Iterator[str]:
-    """Units use only their own parts of shared memories."""
-    parts = {part.unit: part for part in program.soc.parts}
+    """Tasks do not reach into the parts of shared memories that belong to units which are not busy with them."""
     uses = {use.memory: use for use in program.memory}
     for task in program.tasks:
-        schedule = task.assignment.schedule
-        part = parts.get(task.assignment.candidate.unit)
-        if part is None or schedule.memory is None:
+        schedule, units = task.assignment.schedule, task.assignment.candidate.units
+        parts = [part for part in program.soc.parts if part.memory == schedule.memory]
+        first = min((part.offset_bytes for part in parts if part.unit in units), default=None)
+        if first is None or schedule.memory is None:
             continue
-        if schedule.memory_bytes > part.size_bytes:
-            yield f"task {task.index} needs {schedule.memory_bytes} of the {part.size_bytes} bytes of its part"
-        if part.offset_bytes + schedule.memory_bytes > uses[schedule.memory].arena_bytes:
+        end = first + schedule.memory_bytes
+        for part in parts:
+            if part.unit not in units and first < part.offset_bytes + part.size_bytes and part.offset_bytes < end:
+                yield f"task {task.index} uses {first} to {end} of {schedule.memory}, of which {part.unit} owns some"
+        if end > uses[schedule.memory].arena_bytes:
             yield f"task {task.index} reaches beyond the arena of {schedule.memory}"

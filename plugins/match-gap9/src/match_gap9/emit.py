@@ -32,7 +32,7 @@ from match_gap9.moves.kernels import MOVE_KERNELS
 from match_gap9.ne16.weights import packed_weights
 from match_gap9.sdk.build_files import build_files
 from match_gap9.timing import CLOCKS, HEADER_NAME, render_timing_header
-from match_gap9.wide.kernels import HEADER, WIDE_CLUSTER_KERNELS, WIDE_NE16_KERNELS
+from match_gap9.wide.kernels import HEADER, JOINT_KERNELS, WIDE_CLUSTER_KERNELS, WIDE_NE16_KERNELS
 
 _HERE = Path(__file__).resolve().parent
 #: The kernels' contexts, each a C structure.
@@ -132,7 +132,7 @@ def unit_api(
     return UnitApi(
         platform=PlatformApi(start=f"{prefix}_start", stop=f"{prefix}_stop", call="match_gap9_call"),
         memory=memory_api("match_gap9"),
-        kernels=_led(kernels) if beside else kernels,
+        kernels=_led({**kernels, **(JOINT_KERNELS if unit == "cluster" else {})}) if beside else kernels,
         headers=("match_gap9_api.h", HEADER, *((f"{_BESIDE}.h",) if beside else ())),
         runtime=(*(file for file in runtime_files(_HERE / "runtime") if not file.name.startswith(left_out)), *headers),
         twin=twin_api(

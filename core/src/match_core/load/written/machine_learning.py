@@ -94,9 +94,8 @@ def _label_encoder(w: Writer) -> None:
     default = w.attribute(f"default_{name.removesuffix('s')}", -1 if dtype is np.int64 else 0.0)
     result = w.emit("Expand", w.constant(default, dtype), w.axes(*w.shape(0)))
     for key, value in reversed(list(zip(keys, values, strict=True))):
-        same = (
-            w.emit("IsNaN", "in0") if isinstance(key, float) and np.isnan(key) else w.emit("Equal", "in0", w.like(key))
-        )
+        unknown = isinstance(key, float) and np.isnan(key)
+        same = w.emit("IsNaN", "in0") if unknown else w.emit("Equal", "in0", w.like(key))
         result = w.emit("Where", same, w.constant(value, dtype), result)
     w.result(0, result)
 

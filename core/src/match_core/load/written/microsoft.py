@@ -197,9 +197,8 @@ def _attended(w: Writer, projected: str, batch: int, length: int, width: int) ->
     scale = w.attribute("scale", 0.0) or 1 / math.sqrt(depth)
     parts = w.emit("Reshape", projected, w.axes(batch, length, 3, heads, depth))
     turned = w.emit("Transpose", parts, perm=[2, 0, 3, 1, 4])
-    query, key, value = (
-        w.emit("Squeeze", part, w.axes(0)) for part in w.several("Split", [turned], 3, axis=0, num_outputs=3)
-    )
+    split = w.several("Split", [turned], 3, axis=0, num_outputs=3)
+    query, key, value = (w.emit("Squeeze", part, w.axes(0)) for part in split)
     scores = w.emit("MatMul", query, w.emit("Transpose", key, perm=[0, 1, 3, 2]))
     scores = w.emit("Mul", scores, w.constant(scale, "float32"))
     if w.attribute("unidirectional", 0):

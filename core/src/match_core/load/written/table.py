@@ -25,9 +25,7 @@ WRITERS: Mapping[tuple[str, str], Callable[[Writer], None]] = {
     **{("", name): write for name, write in STANDARD.items()},
 }
 #: Operators of other domains that have a kernel.
-KERNELS = frozenset(
-    ("ai.onnx.ml", name) for name in ("TreeEnsemble", "TreeEnsembleRegressor", "TreeEnsembleClassifier")
-)
+KERNELS = frozenset(("ai.onnx.ml", f"TreeEnsemble{kind}") for kind in ("", "Regressor", "Classifier"))
 
 
 def is_known(domain: str, op: str) -> bool:

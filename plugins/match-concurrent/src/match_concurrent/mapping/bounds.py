@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from match_core.contract.mapping import Bounds
 from match_core.map.dataflow import tensor_bytes
 
 from match_concurrent.mapping.costs import IMPOSSIBLE
@@ -16,22 +15,15 @@ if TYPE_CHECKING:
     from match_concurrent.mapping.evaluate import Evaluator
     from match_concurrent.mapping.network import DivisibleAxis, SharedOperator, Source
 
+#: The queues that a candidate keeps busy; the first one runs it.
+Queue = tuple[int, ...]
+Rates = Mapping[Queue, float]
 #: Relative rounding error of the linear program's solver.
-_ACCURACY = 1e-6
+ACCURACY = 1e-6
 #: A queue that is this many times slower than another one: its contribution is below the solver's rounding error.
 _USELESS = 1e7
 #: From this number on, the tiles of an axis have two in the middle that touch no border.
 ENOUGH_TILES = 6
-
-
-def bounds_of(networks: Sequence[Evaluator]) -> Bounds:
-    """The smallest bounds of several covers, so that they hold for any program made of one of them.
-
-    They assume the cost tables: no part of an operator costs less, relative to its size, than the cheapest known size
-    (costs between two known sizes are interpolated linearly), and signals and the host's posts are free.
-    """
-    work = min(work_cycles(evaluator) for evaluator in networks)
-    return Bounds(work, min(path_cycles(evaluator) for evaluator in networks))
 
 
 def work_cycles(evaluator: Evaluator) -> int:
@@ -39,17 +31,18 @@ def work_cycles(evaluator: Evaluator) -> int:
     return ideal_work(evaluator)[0]
 
 
-def ideal_work(evaluator: Evaluator) -> tuple[int, tuple[dict[int, float], ...]]:
+def ideal_work(evaluator: Evaluator) -> tuple[int, tuple[dict[Queue, float], ...]]:
     """Divide all operators freely, in fractions, among the queues that can run them, at their best rates: returns the
-    least makespan of this linear program, and for each operator the fraction of every queue."""
+    least makespan of this linear program, and for each operator the fraction of every queue, or set of queues that one
+    candidate keeps busy."""
     finish, shares = ideal_shares([rates_of(operator, evaluator) for operator in evaluator.network.operators])
-    return int(finish * (1 - _ACCURACY)), shares
+    return int(finish * (1 - ACCURACY)), shares
 
 
-def ideal_shares(rates: Sequence[Mapping[int, float]]) -> tuple[float, tuple[dict[int, float], ...]]:
+def ideal_shares(rates: Sequence[Rates]) -> tuple[float, tuple[dict[Queue, float], ...]]:
     """The least makespan of operators that may be divided freely, and each one's fraction of every queue.
 
-    ``rates``: cycles of each whole operator by queue. Without a solution the makespan is 0."""
+    ``rates``: cycles of each whole operator by the queues that are busy. Without a solution the makespan is 0."""
     total = sum(min(by_queue.values()) for by_queue in rates)
     best = tuple({min(by_queue, key=by_queue.__getitem__): 1.0} for by_queue in rates)
     if not total:
@@ -61,14 +54,15 @@ def ideal_shares(rates: Sequence[Mapping[int, float]]) -> tuple[float, tuple[dic
     solver = pywraplp.Solver.CreateSolver("GLOP")
     finish = solver.NumVar(0, solver.infinity(), "finish")
     loads: dict[int, list[Any]] = {}
-    fractions: list[dict[int, Any]] = []
+    fractions: list[dict[Queue, Any]] = []
     for number, by_queue in enumerate(rates):
         useful = [queue for queue, rate in by_queue.items() if rate <= _USELESS * min(by_queue.values())]
         parts = {queue: solver.NumVar(0, 1, f"p{number}_{queue}") for queue in useful}
         fractions.append(parts)
         solver.Add(sum(parts.values()) == 1)
         for queue, part in parts.items():
-            loads.setdefault(queue, []).append(by_queue[queue] / total * part)
+            for each in queue:
+                loads.setdefault(each, []).append(by_queue[queue] / total * part)
     for load in loads.values():
         solver.Add(finish >= sum(load))
     solver.Minimize(finish)
@@ -91,8 +85,8 @@ def path_cycles(evaluator: Evaluator) -> int:
         for source in operator.sources:
             sign = _reading(operator, source, evaluator)
             if sign not in known:
-                overlaps = _may_overlap(operator, source, evaluator)
-                known[sign] = (overlaps, overlaps and _is_read_whole(operator, source, evaluator))
+                overlaps = may_overlap(operator, source, evaluator)
+                known[sign] = (overlaps, overlaps and is_read_whole(operator, source, evaluator))
             overlaps, read_whole = known[sign]
             if overlaps:
                 maker = evaluator.network.operators[source.operator]
@@ -103,7 +97,7 @@ def path_cycles(evaluator: Evaluator) -> int:
                 first = max(first, end[source.operator])
         begin.append(first)
         end.append(max(last, first + ideal))
-    return int(max(end, default=0.0) * (1 - _ACCURACY))
+    return int(max(end, default=0.0) * (1 - ACCURACY))
 
 
 def overlapping_cycles(choice: Sequence[Sequence[Part]], evaluator: Evaluator) -> int:
@@ -111,16 +105,17 @@ def overlapping_cycles(choice: Sequence[Sequence[Part]], evaluator: Evaluator) -
     pieces of the same tasks can hide no more."""
     total = 0
     for operator, division in zip(evaluator.network.operators, choice, strict=True):
-        if any(_may_overlap(operator, source, evaluator) for source in operator.sources):
+        if any(may_overlap(operator, source, evaluator) for source in operator.sources):
             total += evaluator.cycles_alone(tuple(division))
     return total
 
 
-def rates_of(operator: SharedOperator, evaluator: Evaluator) -> dict[int, float]:
-    """Cycles of the whole operator in each queue at the best rate of its units there."""
-    rates: dict[int, float] = {}
+def rates_of(operator: SharedOperator, evaluator: Evaluator) -> dict[Queue, float]:
+    """Cycles of the whole operator in each queue, or set of queues that one candidate keeps busy, at the best rate of
+    its units there."""
+    rates: dict[Queue, float] = {}
     for offer in operator.offers:
-        queue = evaluator.queue_of(offer)
+        queue = evaluator.queues_of(offer)
         rate = max(0.0, evaluator.costs.least_rate(offer))
         if rate < IMPOSSIBLE:
             rates[queue] = min(rates.get(queue, rate), rate)
@@ -129,7 +124,10 @@ def rates_of(operator: SharedOperator, evaluator: Evaluator) -> dict[int, float]
 
 def _ideal_cycles(operator: SharedOperator, evaluator: Evaluator) -> float:
     """Cycles if all queues work on the operator at their best rates."""
-    rates = rates_of(operator, evaluator).values()
+    by_queue = rates_of(operator, evaluator)
+    if any(len(queues) > 1 for queues in by_queue):
+        return ideal_shares([by_queue])[0]
+    rates = by_queue.values()
     if any(rate == 0 for rate in rates):
         return 0.0
     return 1 / sum(1 / rate for rate in rates) if rates else 0.0
@@ -153,7 +151,7 @@ def _reading(operator: SharedOperator, source: Source, evaluator: Evaluator) -> 
     return tuple(found), tensor_bytes(network.tensors[source.made]), tensor_bytes(network.tensors[source.read])
 
 
-def _may_overlap(operator: SharedOperator, source: Source, evaluator: Evaluator) -> bool:
+def may_overlap(operator: SharedOperator, source: Source, evaluator: Evaluator) -> bool:
     """Whether a part of the operator may start before its source has ended: the smallest part at either end does not
     read all of it."""
     network = evaluator.network
@@ -168,7 +166,7 @@ def _ends(along: DivisibleAxis) -> tuple[tuple[int, int], ...]:
     return (0, along.step), (last, along.size - last)
 
 
-def _is_read_whole(operator: SharedOperator, source: Source, evaluator: Evaluator) -> bool:
+def is_read_whole(operator: SharedOperator, source: Source, evaluator: Evaluator) -> bool:
     """Whether all parts together read every byte of the source (strides may skip some)."""
     along, network = evaluator.network.along(operator)[0], evaluator.network
     unit, tile = along.units[0], along.step

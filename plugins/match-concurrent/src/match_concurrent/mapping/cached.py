@@ -26,16 +26,17 @@ if TYPE_CHECKING:
 
     from match_concurrent.mapping.evaluate import Choice, Evaluation, Evaluator
     from match_concurrent.mapping.mapping_effort import ConcurrentOptions
+    from match_concurrent.mapping.network import Network
 
 #: Version of the form of entries.
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The best result of a search, the number of its cover, and the bounds of all covers."""
+    """The best result of a search, the evaluator of its cover, and the bounds of all covers."""
 
-    cover: int
+    evaluator: Evaluator
     best: Evaluation
     bounds: Bounds
 
@@ -91,34 +92,57 @@ class CachedChoices:
         """The cached result; None if there is none. Requests the schedules of its parts."""
         try:
             cover, choice, starts, finish, bounds = _read(self.entries.read(key))
-            evaluator = evaluators[cover]
+            evaluator = _covered(evaluators, cover)
             evaluator.costs.confirm(part for division in choice for part in division)
             best = evaluator.replayed(choice, starts)
         except (ValueError, KeyError, TypeError, IndexError):
             return None
-        return Found(cover, best, bounds) if (best.starts, best.finish) == (starts, finish) else None
+        return Found(evaluator, best, bounds) if (best.starts, best.finish) == (starts, finish) else None
 
-    def keep(self, key: str, found: Found, evaluators: Sequence[Evaluator]) -> None:
+    def keep(self, key: str, found: Found) -> None:
         """Store a result if the starts of the parts determine the time line. With ``parallel`` "tiles" they do not: the
         host also copies for parts, at times that may differ."""
         best = found.best
-        again = evaluators[found.cover].replayed(best.choice, best.starts)
+        again = found.evaluator.replayed(best.choice, best.starts)
         if (again.starts, again.finish) == (best.starts, best.finish):
-            self.entries.write(key, [found.cover, best.choice, best.starts, best.finish, astuple(found.bounds)])
+            self.entries.write(
+                key, [_places(found.evaluator.network), best.choice, best.starts, best.finish, astuple(found.bounds)]
+            )
 
 
-def _read(content: Any) -> tuple[int, Choice, tuple[tuple[int, ...], ...], int, Bounds]:
+def _covered(evaluators: Sequence[Evaluator], places: Sequence[int]) -> Evaluator:
+    """The evaluator of the cover with these positions in the offered assignments."""
+    known = next((evaluator for evaluator in evaluators if _places(evaluator.network) == places), None)
+    if known is not None:
+        return known
+    given = evaluators[0].network
+    cover = [given.offered[place] for place in places]
+    if _nodes(cover) != _nodes(given.cover):
+        raise ValueError("these candidates do not cover each node once")
+    return evaluators[0].of(given.with_cover(cover))
+
+
+def _nodes(cover: Sequence[Assignment]) -> list[str]:
+    return sorted(name for assignment in cover for name in assignment.candidate.node_names)
+
+
+def _places(network: Network) -> list[int]:
+    index = {id(assignment): number for number, assignment in enumerate(network.offered)}
+    return [index[id(assignment)] for assignment in network.cover]
+
+
+def _read(content: Any) -> tuple[list[int], Choice, tuple[tuple[int, ...], ...], int, Bounds]:
     """Parse an entry. ValueError or TypeError if ``keep`` did not write it."""
     cover, choice, starts, finish, bounds = content
     divisions = tuple(tuple(Part(*part) for part in division) for division in choice)
     lines = tuple(tuple(map(int, line)) for line in starts)
-    return int(cover), divisions, lines, int(finish), Bounds(*map(int, bounds))
+    return [int(place) for place in cover], divisions, lines, int(finish), Bounds(*map(int, bounds))
 
 
 def _offer(assignment: Assignment) -> list[object]:
     candidate = assignment.candidate
     results = [tensor.name for tensor in candidate.match.outputs]
-    pattern = [candidate.pattern.name, candidate.pattern.view]
+    pattern = [candidate.pattern.name, candidate.pattern.view, candidate.pattern.occupies]
     # Addresses of views are not part of a request.
     bases = [operand.base for operand in candidate.workload.operands]
     return [candidate.unit, pattern, candidate.node_names, results, bases, canonical(assignment.schedule)]

@@ -15,21 +15,25 @@ from match_core.contract.cost import Cost
 from match_core.contract.mapping import Assignment, Bounds, Mapping, MappingRequest, SolverStatus
 from match_map.mapper import choose
 
-from match_concurrent.mapping.bounds import bounds_of, overlapping_cycles
+from match_concurrent.mapping.bounds import overlapping_cycles
 from match_concurrent.mapping.cached import CachedChoices, Found
 from match_concurrent.mapping.costs import ShareCosts
 from match_concurrent.mapping.evaluate import Evaluation, Evaluator
 from match_concurrent.mapping.exact import WINDOW, solve_windows
 from match_concurrent.mapping.hopeless import in_concurrent_mode, is_hopeless
 from match_concurrent.mapping.improve import improve
+from match_concurrent.mapping.joint import with_joint
+from match_concurrent.mapping.joint_search import jointly
 from match_concurrent.mapping.mapping_effort import ConcurrentOptions
 from match_concurrent.mapping.network import Network, Queues
 from match_concurrent.mapping.parts import Division, Part
 from match_concurrent.mapping.repeats import expanded, find_repeat, reduced
 from match_concurrent.mapping.share_options import ShareOptions, near, samples, share_options_of
+from match_concurrent.mapping.stages import bounds_of
 from match_concurrent.mapping.start import starts
 
 if TYPE_CHECKING:
+    from match_core.contract.candidate import Candidate
     from match_core.contract.model import Model
     from match_core.contract.scheduling import Scheduling
 
@@ -62,7 +66,7 @@ def _estimated(request: MappingRequest, options: ConcurrentOptions, cached: Cach
 
     def judge() -> bool:
         offered = in_concurrent_mode(request.offered, scheduling)
-        return is_hopeless(_evaluators(model, offered, scheduling, sequential, options), limit)
+        return is_hopeless(evaluators_of(model, offered, scheduling, sequential, options), limit)
 
     key = None if cached is None else cached.key(model, request.offered, scheduling, sequential, options, limit)
     return judge() if cached is None or key is None else cached.hopeless(key, judge)
@@ -85,8 +89,8 @@ def choose_concurrent(
     search. None if no mapping is likely to take at most ``limit_cycles`` (``HOPELESS``). If whole
     pieces take longer by more than overlap may hide, the search ends with them.
     """
-    options = options or ConcurrentOptions()
-    evaluators = _evaluators(model, offered, scheduling, sequential, options)
+    options, offered = options or ConcurrentOptions(), with_joint(offered, scheduling)
+    evaluators = evaluators_of(model, offered, scheduling, sequential, options)
     if is_hopeless(evaluators, limit_cycles):
         return None
     key = cached.key(model, offered, scheduling, sequential, options, limit_cycles) if cached is not None else None
@@ -94,11 +98,11 @@ def choose_concurrent(
     if found is None:
         found = _best(evaluators, options, limit_cycles)
         if cached is not None and key is not None:
-            cached.keep(key, found, evaluators)
-    return _mapping(found.best, evaluators[found.cover], found.bounds, sequential)
+            cached.keep(key, found)
+    return _mapping(found.best, found.evaluator, found.bounds, sequential)
 
 
-def _evaluators(
+def evaluators_of(
     model: Model,
     offered: Sequence[Assignment],
     scheduling: Scheduling,
@@ -110,15 +114,25 @@ def _evaluators(
         raise ValueError(f"soc {scheduling.soc.name}: units cannot run at the same time")
     costs, queues, found = ShareCosts(offered, scheduling), Queues.of(scheduling), []
     for cover in _covers(model, offered, scheduling, sequential):
-        network = Network.of(model, offered, cover, by_region=options.parallel == "pipeline")
+        network = Network.of(model, offered, cover, by_region=options.pipelined)
         found.append(Evaluator(network, costs, queues, scheduling.soc.signalling, options, scheduling.objective))
     return found
 
 
 def _best(evaluators: Sequence[Evaluator], options: ConcurrentOptions, limit_cycles: int | None) -> Found:
+    best, evaluator = staged(evaluators, options, limit_cycles)
+    if options.parallel == "joint":
+        best, evaluator = jointly(best, evaluator)
+    tried = [*evaluators, *([] if any(evaluator is known for known in evaluators) else [evaluator])]
+    return Found(evaluator, best, bounds_of(tried))
+
+
+def staged(
+    evaluators: Sequence[Evaluator], options: ConcurrentOptions, limit_cycles: int | None = None
+) -> tuple[Evaluation, Evaluator]:
+    """The best result of the covers, each searched by itself, with the evaluator of its cover."""
     found = [_found(evaluator, options.steps_max // len(evaluators), limit_cycles) for evaluator in evaluators]
-    cover = min(range(len(found)), key=lambda number: found[number].value)
-    return Found(cover, found[cover], bounds_of(evaluators))
+    return min(zip(found, evaluators, strict=True), key=lambda pair: pair[0].value)
 
 
 def _covers(
@@ -127,9 +141,9 @@ def _covers(
     """The sequential cover if all of it is offered, else the cheapest offered one; and the cover that would be cheapest
     if all units that can run the same nodes shared them ideally, if it differs."""
     known = {(a.candidate.unit, a.candidate.pattern.name, a.candidate.node_names): a for a in offered}
-    keys = [(a.candidate.unit, a.candidate.pattern.name, a.candidate.node_names) for a in sequential.assignments]
-    if all(key in known for key in keys):
-        first = tuple(known[key] for key in keys)
+    ways = [[known[key] for key in _same(a.candidate) if key in known] for a in sequential.assignments]
+    if all(ways):
+        first = tuple(min(same, key=lambda a: a.schedule.cost.total_cycles) for same in ways)
     else:
         first = choose(model, offered, objective=scheduling.objective).assignments
     yield first
@@ -138,6 +152,13 @@ def _covers(
     second = tuple(by_index[assignment.candidate.index] for assignment in shared)
     if {_group(a) for a in first} != {_group(a) for a in second}:
         yield second
+
+
+def _same(candidate: Candidate) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """The keys of the candidate and of the one that runs it on two units, as in a sequential program."""
+    yield candidate.unit, candidate.pattern.name, candidate.node_names
+    if candidate.pattern.joint is not None:
+        yield *candidate.pattern.joint, candidate.node_names
 
 
 def _group(assignment: Assignment) -> tuple[tuple[str, ...], bool]:
@@ -169,9 +190,7 @@ def _found(evaluator: Evaluator, spend: int, limit_cycles: int | None = None) ->
         return _search(evaluator, spend, limit_cycles)
     choice, starts = expanded(network, repeat, _found(evaluator.of(small), spend))
     evaluator.costs.confirm(part for division in choice for part in division)
-    whole = _whole(evaluator)
-    candidates = (evaluator.evaluate(choice, starts), evaluator.evaluate(whole, [[0] * len(parts) for parts in whole]))
-    return min(candidates, key=lambda evaluation: evaluation.value)
+    return min(evaluator.evaluate(choice, starts), _whole(evaluator), key=lambda evaluation: evaluation.value)
 
 
 def _search(evaluator: Evaluator, spend: int, limit_cycles: int | None) -> Evaluation:
@@ -181,9 +200,8 @@ def _search(evaluator: Evaluator, spend: int, limit_cycles: int | None) -> Evalu
     along = [network.along(operator) for operator in network.operators]
     if options.parallel != "whole":
         costs.confirm(part for axes in along for part in samples(axes))
-    whole = _whole(evaluator)
-    best = evaluator.evaluate(whole, [[0] * len(division) for division in whole])
-    stages = (False, True) if options.parallel == "pipeline" else (False,)
+    best = _whole(evaluator)
+    stages = (False, True) if options.pipelined else (False,)
     for cuts in stages:
         if (
             cuts
@@ -232,11 +250,19 @@ def _near(division: Division, alongs: Sequence[DivisibleAxis], halvings: int) ->
             yield from near(division, along, halvings)
 
 
-def _whole(evaluator: Evaluator) -> tuple[tuple[Part, ...], ...]:
-    """Every operator on the unit of the cover: the sequential program on queues."""
+def _whole(evaluator: Evaluator) -> Evaluation:
+    """Every operator on the unit of the cover, or on two units wherever it can: the sequential program on queues."""
     network = evaluator.network
     index = {id(assignment): number for number, assignment in enumerate(network.offered)}
-    return tuple((Part(index[id(network.cover[operator.place])]),) for operator in network.operators)
+    whole, joint = [], []
+    for operator in network.operators:
+        own = index[id(network.cover[operator.place])]
+        both = (offer for offer in operator.offers if network.offered[offer].candidate.pattern.occupies)
+        whole.append((Part(own),))
+        joint.append((Part(next(both, own)),))
+    choices = dict.fromkeys((tuple(whole), tuple(joint)))
+    found = [evaluator.evaluate(choice, [[0]] * len(choice)) for choice in choices]
+    return min(found, key=lambda evaluation: evaluation.value)
 
 
 def _optimised(best: Evaluation, share_options: Sequence[ShareOptions], evaluator: Evaluator, spend: int) -> Evaluation:

@@ -98,6 +98,10 @@ class ShareCosts:
             rates += [cycles * dim.size / part for part, (cycles, _) in table.items()]
         return min(rates)
 
+    def least(self, offer: int, dim: str, size: int) -> int:
+        """A lower bound of the cycles of any part of that size."""
+        return self._between(offer, dim, size)[0]
+
     def least_cycles(self, offer: int) -> int:
         """A lower bound of the cycles of any part of the operator on the candidate's unit."""
         costs = [_cost(self.offered[offer])[0]]

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: One division for each operator.
 Choice = tuple[Division, ...]
+#: A part's queue, its cycles, and the other queues that it keeps busy.
+Line = tuple[int, int, tuple[int, ...]]
 #: The minimised value, compared in order: the objective, cycles, number of tasks.
 Value = tuple[int, int, int]
 
@@ -53,14 +55,16 @@ class Evaluator:
     #: Divisions are numbered, because numbers are compared faster.
     _numbers: dict[Division, int] = field(default_factory=dict)
     _needs: dict[tuple[int, ...], tuple[tuple[tuple[int, int], ...], ...]] = field(default_factory=dict)
-    _queue_of: dict[int, int] = field(default_factory=dict)
-    #: (queue, cycles) of the parts of numbered divisions, for costs that changed so often.
-    _lines: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    _queues_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    #: Of the parts of numbered divisions, for costs that changed so often.
+    _lines: dict[int, tuple[Line, ...]] = field(default_factory=dict)
     _changes: int = -1
 
     def of(self, network: Network) -> Evaluator:
         """An evaluator with the same costs for another network."""
-        return Evaluator(network, self.costs, self.queues, self.signalling, self.options, self.objective)
+        made = Evaluator(network, self.costs, self.queues, self.signalling, self.options, self.objective)
+        made._waits = self._waits  # by names of tensors and by parts, which are the same in every network of a model
+        return made
 
     def evaluate(self, choice: Choice, hints: Sequence[Sequence[int]] | None = None) -> Evaluation:
         """The choice in the order of list scheduling; with ``hints`` (starts of all parts as in ``Evaluation``), in the
@@ -86,8 +90,10 @@ class Evaluator:
         gap = self.signalling.task_cycles
         busy = dict.fromkeys(self.queues.by_unit.values(), -gap)
         for number, division in zip(numbers, choice, strict=True):
-            for queue, cycles in self._line(number, division):
+            for queue, cycles, others in self._line(number, division):
                 busy[queue] += cycles + gap
+                for other in others:
+                    busy[other] += cycles - gap  # as in least_finish
         if max(busy.values()) > than.finish:
             return None
         steps, places = self._plain_steps(choice, numbers)
@@ -123,22 +129,22 @@ class Evaluator:
             if needs is None:
                 needs = known[key] = self._needs_of(place, choice)
             first.append(len(steps))
-            for (queue, cycles), wanted in zip(self._line(numbers[place], division), needs, strict=True):
-                steps.append(Step(queue, cycles, tuple([first[source] + maker for source, maker in wanted])))
+            for (queue, cycles, others), wanted in zip(self._line(numbers[place], division), needs, strict=True):
+                steps.append(Step(queue, cycles, tuple([first[source] + maker for source, maker in wanted]), others))
         places = [list(range(start, start + len(own))) for start, own in zip(first, choice, strict=True)]
         return steps, places
 
     def _number(self, division: Division) -> int:
         return self._numbers.setdefault(division, len(self._numbers))
 
-    def _line(self, number: int, division: Division) -> tuple[tuple[int, int], ...]:
-        """(queue, cycles) of the parts of a division."""
+    def _line(self, number: int, division: Division) -> tuple[Line, ...]:
+        """Queues and cycles of the parts of a division."""
         if self._changes != self.costs.changes:
             self._lines.clear()
             self._changes = self.costs.changes
         known = self._lines.get(number)
         if known is None:
-            known = tuple((self.queue_of(part.offer), self.costs.cycles(part)) for part in division)
+            known = tuple((self.queue_of(p.offer), self.costs.cycles(p), self.queues_of(p.offer)[1:]) for p in division)
             self._lines[number] = known
         return known
 
@@ -178,15 +184,19 @@ class Evaluator:
         """Cycles of a division that has all queues for itself."""
         busy: dict[int, int] = {}
         for part in division:
-            queue = self.queue_of(part.offer)
-            busy[queue] = busy.get(queue, 0) + self.costs.cycles(part) + self.signalling.task_cycles
+            for queue in self.queues_of(part.offer):
+                busy[queue] = busy.get(queue, 0) + self.costs.cycles(part) + self.signalling.task_cycles
         return max(busy.values())
 
     def queue_of(self, offer: int) -> int:
         """The queue that a candidate runs in."""
-        known = self._queue_of.get(offer)
+        return self.queues_of(offer)[0]
+
+    def queues_of(self, offer: int) -> tuple[int, ...]:
+        """The same, and other queues that the candidate keeps busy."""
+        known = self._queues_of.get(offer)
         if known is None:
-            known = self._queue_of[offer] = self.queues.by_unit[self.network.offered[offer].candidate.unit]
+            known = self._queues_of[offer] = self.queues.of_candidate(self.network.offered[offer].candidate)
         return known
 
     def _append(
@@ -207,7 +217,8 @@ class Evaluator:
                 steps.append(Step(HOST, self._copy_cycles(slice_bytes), tuple(before)))
                 before = [len(steps) - 1]
             numbers.append(len(steps))
-            steps.append(Step(self.queue_of(part.offer), self.costs.cycles(part), tuple(before)))
+            queue, *others = self.queues_of(part.offer)
+            steps.append(Step(queue, self.costs.cycles(part), tuple(before), tuple(others)))
         places.append(numbers)
         if copied:
             joined = _bytes_of(self.network.offered[division[0].offer], "output")

@@ -96,12 +96,14 @@ class _Window:
             interval = self.model.new_optional_fixed_size_interval_var(
                 start, size, self.taken[number][n], f"i{number}_{n}_{p}"
             )
-            lines.setdefault(self.evaluator.queue_of(part.offer), []).append(interval)
+            for queue in self.evaluator.queues_of(part.offer):
+                lines.setdefault(queue, []).append(interval)
         for number in range(self.window.start):
             for part, start in zip(self.best.choice[number], self.best.starts[number], strict=True):
                 size = self.evaluator.costs.cycles(part) + gap
-                line = lines.setdefault(self.evaluator.queue_of(part.offer), [])
-                line.append(self.model.new_fixed_size_interval_var(start, size, f"f{number}_{part}"))
+                interval = self.model.new_fixed_size_interval_var(start, size, f"f{number}_{part}")
+                for queue in self.evaluator.queues_of(part.offer):
+                    lines.setdefault(queue, []).append(interval)
         for line in lines.values():
             self.model.add_no_overlap(line)
 

@@ -3,7 +3,7 @@ concurrent mode."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,18 +12,21 @@ from match_core.schedule.candidates import plain
 from match_core.schedule.evaluate import price
 
 from match_concurrent.mapping.bounds import path_cycles, rates_of
+from match_concurrent.mapping.joint import joint_offers
 
 if TYPE_CHECKING:
     from match_core.contract.loops import LoopSchedule
     from match_core.contract.mapping import Assignment
     from match_core.contract.scheduling import Scheduling
 
+    from match_concurrent.mapping.bounds import Rates
     from match_concurrent.mapping.evaluate import Evaluator
 
 #: The part of the work bound that decides, before the search, that no mapping is fast enough: the search tries more
 #: sizes of shares, which may have better rates. They lowered the bound by at most 11.6 % in 32 pairs of networks and
-#: targets (GAP9, Carfield, ITA), in 24 by less than 1.5 %. An estimate: more is possible in others.
-HOPELESS = 0.85
+#: targets (GAP9, Carfield, ITA), in 24 by less than 1.5 %; and no program of these came nearer to its bound than 12 %.
+#: An estimate: more is possible in others.
+HOPELESS = 0.92
 #: The part of the path bound that decides, before parts are scheduled. The bound then assumes that layers of a chain
 #: follow each other, each divided ideally among all queues. Parts that start before the layer ahead has ended made
 #: programs faster than that, by at most 27 % in 14 pairs of networks and targets (GAP9, Carfield, ITA). An estimate.
@@ -43,22 +46,24 @@ def _exceeds(evaluator: Evaluator, limit_cycles: int) -> bool:
     return least_work(rates) * HOPELESS > limit_cycles or path_cycles(evaluator) * HOPELESS_PATH > limit_cycles
 
 
-def least_work(rates: Sequence[Mapping[int, float]]) -> float:
+def least_work(rates: Sequence[Rates]) -> float:
     """A lower bound of the makespan of operators that may be divided freely, with ``rates`` as in ``ideal_shares``.
 
     Every price per cycle of the queues, in sum 1, gives a bound: each operator pays at least the price of its cheapest
-    queue, and nobody can earn more than the makespan. Prices of overloaded queues rise step by step.
+    queues, and nobody can earn more than the makespan. Prices of overloaded queues rise step by step.
     """
     if not rates:
         return 0.0
-    queues = sorted({queue for by_queue in rates for queue in by_queue})
-    cycles = np.array([[by_queue.get(queue, np.inf) for queue in queues] for by_queue in rates])
+    kinds = sorted({kind for by_queue in rates for kind in by_queue})  # queues that one candidate keeps busy
+    queues = sorted({queue for kind in kinds for queue in kind})
+    keeps = np.array([[queue in kind for queue in queues] for kind in kinds], dtype=float)
+    cycles = np.array([[by_queue.get(kind, np.inf) for kind in kinds] for by_queue in rates])
     price_of, best, numbers = np.full(len(queues), 1 / len(queues)), 0.0, np.arange(len(rates))
     for step in range(STEPS):
-        paid = cycles * price_of
+        paid = cycles * (keeps @ price_of)
         chosen = paid.argmin(axis=1)
         best = max(best, float(paid[numbers, chosen].sum()))
-        load = np.bincount(chosen, weights=cycles[numbers, chosen], minlength=len(queues))
+        load = np.bincount(chosen, weights=cycles[numbers, chosen], minlength=len(kinds)) @ keeps
         if not load.any():
             return 0.0
         price_of = price_of * np.exp((load / load.max() - 0.5) / (2 + step / 4))
@@ -67,11 +72,11 @@ def least_work(rates: Sequence[Mapping[int, float]]) -> float:
 
 
 def in_concurrent_mode(offered: Sequence[Assignment], scheduling: Scheduling) -> tuple[Assignment, ...]:
-    """The candidates with their schedules of the sequential program at their cost in a concurrent one. The parts of
-    memories that units have there, and better schedules for this mode, are ignored."""
+    """The candidates, also those that occupy two units, with their schedules of the sequential program at their cost in
+    a concurrent one. The parts of memories that units have there, and better schedules for this mode, are ignored."""
     known: dict[object, LoopSchedule] = {}
     made = []
-    for assignment in offered:
+    for assignment in (*offered, *joint_offers(offered, scheduling)):
         candidate = assignment.candidate
         key = (candidate.unit, candidate.pattern.name, plain(candidate.workload), assignment.schedule)
         if key not in known:

@@ -74,7 +74,7 @@ def _joint(first: ShareOptions, second: ShareOptions, evaluator: Evaluator) -> I
     """Pairs of divisions along one axis with the same number of tasks per unit: on the same queues, or on one queue
     each, so that the second operator follows the first row by row."""
     for one in first.entries:
-        seen: set[tuple[int, ...]] = set()
+        seen: set[tuple[tuple[int, ...], ...]] = set()
         for other in second.entries:
             if one.axis < 0 or (one.axis, one.pieces) != (other.axis, other.pieces):
                 continue
@@ -84,5 +84,5 @@ def _joint(first: ShareOptions, second: ShareOptions, evaluator: Evaluator) -> I
                 yield one.division, other.division
 
 
-def _queues(entry: Entry, evaluator: Evaluator) -> tuple[int, ...]:
-    return tuple(evaluator.queue_of(offer) for offer in entry.units)
+def _queues(entry: Entry, evaluator: Evaluator) -> tuple[tuple[int, ...], ...]:
+    return tuple(evaluator.queues_of(offer) for offer in entry.units)

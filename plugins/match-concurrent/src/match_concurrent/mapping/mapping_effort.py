@@ -13,10 +13,20 @@ if TYPE_CHECKING:
 class ConcurrentOptions:
     """``parallel``: how operators may be divided among units. ``copy_cycles_per_byte``: of the host's copies for
     "tiles". ``steps_max``: tasks that the whole search evaluates on time lines, its measure of effort.
-    ``solver_seconds``: total deterministic seconds of CP-SAT."""
+    ``solver_seconds``: total deterministic seconds of CP-SAT in the stages; ``joint_seconds``, ``window_seconds``: in
+    the joint search, in all and for a window; ``free_covers``, ``free_tiles``: what that may change."""
 
     parallel: Parallel = "pipeline"
     copy_cycles_per_byte: float = 1.0
     steps_max: int = 800_000
     solver_seconds: float = 0.2
     rounds_max: int = 5
+    joint_seconds: float = 3.0
+    window_seconds: float = 0.1
+    free_covers: bool = True
+    free_tiles: bool = True
+
+    @property
+    def pipelined(self) -> bool:
+        """Whether tasks may be cut, and wait only for the bytes that they read."""
+        return self.parallel in ("pipeline", "joint")

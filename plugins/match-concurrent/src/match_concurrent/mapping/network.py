@@ -18,6 +18,7 @@ from match_concurrent.share import divisible, share_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+    from match_core.contract.candidate import Candidate
     from match_core.contract.mapping import Assignment
     from match_core.contract.model import Model
     from match_core.contract.scheduling import Scheduling
@@ -39,8 +40,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class SharedOperator:
-    """Nodes that run as one. ``offers``: the cheapest candidate of each unit that can run them, as positions in the
-    offered assignments; ``place``: position in the cover."""
+    """Nodes that run as one. ``offers``: the cheapest candidate of each unit, and of each pair that it keeps busy, that
+    can run them, as positions in the offered assignments; ``place``: position in the cover."""
 
     place: int
     offers: tuple[int, ...]
@@ -86,6 +87,10 @@ class Queues:
             names += [unit.name] if own else []
         return cls(tuple(names), by_unit)
 
+    def of_candidate(self, candidate: Candidate) -> tuple[int, ...]:
+        """The queue that runs the candidate's tasks, then those of other units that are busy meanwhile."""
+        return tuple(dict.fromkeys(self.by_unit[unit] for unit in candidate.units))
+
 
 @dataclass
 class Network:
@@ -110,6 +115,10 @@ class Network:
         read, else for whole operators."""
         operators, views = _operators(model, offered, cover)
         return cls(model, offered, tuple(cover), operators, views, by_region, tensors_of(model.graph))
+
+    def with_cover(self, cover: Sequence[Assignment]) -> Network:
+        """The same model with another cover."""
+        return Network.of(self.model, self.offered, cover, by_region=self.by_region)
 
     def along(self, operator: SharedOperator) -> tuple[DivisibleAxis, ...]:
         """The axes along which candidates can divide the operator, outermost first. Candidates may describe the output
@@ -181,7 +190,7 @@ def _operators(
 ) -> tuple[tuple[SharedOperator, ...], dict[int, tuple[int, ...]]]:
     """Operators, and for each view the operators whose bytes it shows."""
     topology = Topology.of(model.graph)
-    runners = _runners(topology, offered)
+    by_nodes = runners(topology, offered)
     made_by: dict[str, list[tuple[int, str]]] = {}  # tensor -> (operator, its output) that wrote its bytes
     operators: list[SharedOperator] = []
     views: dict[int, tuple[int, ...]] = {}
@@ -194,24 +203,26 @@ def _operators(
             continue
         sources = tuple(Source(maker, made, name) for maker, made, name in origins)
         made_by.update({name: [(len(operators), name)] for name in flow.makes})
-        operators.append(SharedOperator(place, runners[_nodes(topology, assignment)], sources))
+        operators.append(SharedOperator(place, by_nodes[nodes_of(topology, assignment)], sources))
     return tuple(operators), views
 
 
-def _nodes(topology: Topology, assignment: Assignment) -> tuple[int, ...]:
+def nodes_of(topology: Topology, assignment: Assignment) -> tuple[int, ...]:
+    """Positions of an assignment's nodes, ascending."""
     return tuple(sorted({topology.position(node) for node in assignment.candidate.match.nodes}))
 
 
-def _runners(topology: Topology, offered: Sequence[Assignment]) -> dict[tuple[int, ...], tuple[int, ...]]:
-    """For each set of nodes, the cheapest candidate of every unit (the first of equals), in the order offered."""
-    best: dict[tuple[int, ...], dict[str, int]] = {}
+def runners(topology: Topology, offered: Sequence[Assignment]) -> dict[tuple[int, ...], tuple[int, ...]]:
+    """For each set of nodes, the cheapest candidate of every unit, and of all units that it keeps busy (the first of
+    equals), in the order offered."""
+    best: dict[tuple[int, ...], dict[tuple[str, ...], int]] = {}
     for index, assignment in enumerate(offered):
         if assignment.candidate.pattern.view:
             continue
-        of_unit = best.setdefault(_nodes(topology, assignment), {})
-        known = of_unit.get(assignment.candidate.unit)
+        of_unit = best.setdefault(nodes_of(topology, assignment), {})
+        known = of_unit.get(assignment.candidate.units)
         if known is None or _cycles(assignment) < _cycles(offered[known]):
-            of_unit[assignment.candidate.unit] = index
+            of_unit[assignment.candidate.units] = index
     return {nodes: tuple(sorted(of_unit.values())) for nodes, of_unit in best.items()}
 
 

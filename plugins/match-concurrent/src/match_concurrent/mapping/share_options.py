@@ -97,11 +97,12 @@ def _quick(found: Sequence[Entry], evaluator: Evaluator) -> tuple[Entry, ...]:
 
 
 def _sets(units: Sequence[Cuttable], evaluator: Evaluator) -> Iterator[tuple[Cuttable, ...]]:
-    """Sets of two and more units in different queues."""
+    """Sets of two and more units in different queues, of which none keeps another's busy."""
     sizes = range(2, len(units) + 1) if len(units) <= SUBSETS_MAX_UNITS else (2, len(units))
     for size in sizes:
         for chosen in combinations(units, size):
-            if len({evaluator.queue_of(unit.offer) for unit in chosen}) == size:
+            queues = [queue for unit in chosen for queue in evaluator.queues_of(unit.offer)]
+            if len(set(queues)) == len(queues):
                 yield chosen
 
 

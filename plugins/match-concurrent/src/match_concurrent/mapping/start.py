@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from match_concurrent.mapping.bounds import ideal_work
 from match_concurrent.mapping.parts import Cuttable, Division, Part, cut, division_of
 
 if TYPE_CHECKING:
+    from match_concurrent.mapping.bounds import Queue, Rates
     from match_concurrent.mapping.evaluate import Choice, Evaluator
     from match_concurrent.mapping.network import DivisibleAxis
     from match_concurrent.mapping.share_options import ShareOptions
@@ -38,7 +39,7 @@ def starts(share_options: Sequence[ShareOptions], evaluator: Evaluator) -> Itera
             chosen.append(own_options.entries[min(wanted or ranked)[1]].division)
         fastest = fastest or tuple(chosen)
         yield tuple(chosen)
-    if evaluator.options.parallel == "pipeline":
+    if evaluator.options.pipelined:
         _, ideal = ideal_work(evaluator)
         for pieces in PIECES:
             yield tuple(
@@ -51,11 +52,13 @@ def _form(own_options: ShareOptions, number: int) -> tuple[int, int]:
     return own_options.entries[number].axis, own_options.entries[number].pieces
 
 
-def _ideal(
-    own_options: ShareOptions, fractions: Mapping[int, float], evaluator: Evaluator, pieces: int
-) -> Division | None:
-    """A division with about these fractions on each queue, along the first axis that allows it; None if none does."""
+def _ideal(own_options: ShareOptions, fractions: Rates, evaluator: Evaluator, pieces: int) -> Division | None:
+    """A division with about these fractions on each queue, along the first axis that allows it; None if none does, or
+    if one keeps a queue of another busy."""
     wanted = {queue: fraction for queue, fraction in fractions.items() if fraction > LITTLE}
+    busy = [queue for queues in wanted for queue in queues]
+    if len(set(busy)) < len(busy):
+        return None
     for along in (along.coarse for along in own_options.alongs):
         units = _one_per_queue(along, evaluator)
         if not set(wanted) <= set(units):
@@ -73,10 +76,10 @@ def _ideal(
     return None
 
 
-def _one_per_queue(along: DivisibleAxis, evaluator: Evaluator) -> dict[int, Cuttable]:
-    units: dict[int, Cuttable] = {}
+def _one_per_queue(along: DivisibleAxis, evaluator: Evaluator) -> dict[Queue, Cuttable]:
+    units: dict[Queue, Cuttable] = {}
     for unit in along.units:
-        units.setdefault(evaluator.queue_of(unit.offer), unit)
+        units.setdefault(evaluator.queues_of(unit.offer), unit)
     return units
 
 

@@ -20,11 +20,13 @@ HOST = 0
 
 
 class Step(NamedTuple):
-    """A task: its queue, its cycles, and the numbers of the steps that must be done before it."""
+    """A task: its queue, its cycles, the numbers of the steps that must be done before it, and other queues whose units
+    are busy while it runs."""
 
     queue: int
     cycles: int
     needs: tuple[int, ...] = ()
+    occupies: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def least_finish(steps: Sequence[Step], signalling: Signalling) -> int:
     ends: list[int] = []
     queues: dict[int, list[int]] = {}  # earliest start, and work
     finish = 0
-    for queue, cycles, needs in steps:
+    for queue, cycles, needs, occupies in steps:
         start = 0 if queue == HOST else wake
         for need in needs:
             other = steps[need].queue
@@ -62,6 +64,10 @@ def least_finish(steps: Sequence[Step], signalling: Signalling) -> int:
         known = queues.setdefault(queue, [start, -gap])
         known[0] = min(known[0], start)
         known[1] += cycles + gap
+        for other in occupies:
+            known = queues.setdefault(other, [start, -gap])
+            known[0] = min(known[0], start)
+            known[1] += cycles - gap  # it may take the place of the gap between two tasks
         finish = max(finish, start + cycles + (notify if queue != HOST else 0))
     return max([finish, *(start + work for start, work in queues.values())])
 
@@ -69,6 +75,8 @@ def least_finish(steps: Sequence[Step], signalling: Signalling) -> int:
 class _Simulation:
     def __init__(self, steps: Sequence[Step], order: Sequence[int], signalling: Signalling) -> None:
         self.steps, self.signalling = steps, signalling
+        if any(step.occupies for step in steps):
+            steps = apart(steps, order)
         count = 1 + max((step.queue for step in steps), default=HOST)
         self.lines: list[list[int]] = [[] for _ in range(count)]
         for number in order:
@@ -124,6 +132,21 @@ class _Simulation:
         return True
 
 
+def apart(steps: Sequence[Step], order: Sequence[int]) -> list[Step]:
+    """The steps, which also need what keeps them apart in this order: of two successive ones that keep a unit busy the
+    second needs the first, if another queue runs it."""
+    made = list(steps)
+    last: dict[int, int] = {}
+    for number in order:
+        step = steps[number]
+        lines = (step.queue, *step.occupies)
+        before = {last[line] for line in lines if line in last}
+        more = sorted(other for other in before - set(step.needs) if steps[other].queue != step.queue)
+        made[number] = step._replace(needs=(*step.needs, *more))
+        last.update(dict.fromkeys(lines, number))
+    return made
+
+
 def _waits(steps: Sequence[Step], order: Sequence[int]) -> tuple[list[list[int]], list[int]]:
     """For each step, the steps of other queues that depend on it, and the number of its dependencies in other
     queues."""
@@ -158,6 +181,8 @@ def ranks(steps: Sequence[Step], signalling: Signalling) -> list[int]:
 def earliest_start_order(steps: Sequence[Step], signalling: Signalling) -> list[int]:
     """List scheduling: pick the ready step with the earliest start; break ties by the longest remaining path. Steps
     depend on earlier ones only."""
+    if any(step.occupies for step in steps):
+        return _order_of_occupying(steps, signalling)
     lag = signalling.notify_cycles + signalling.post_cycles + signalling.wake_cycles
     after = ranks(steps, signalling)
     readers: list[list[int]] = [[] for _ in steps]
@@ -201,4 +226,38 @@ def earliest_start_order(steps: Sequence[Step], signalling: Signalling) -> list[
             unmet[reader] -= 1
             if not unmet[reader]:
                 heapq.heappush(later[other], (arrival[reader], -after[reader], reader))
+    return order
+
+
+def _order_of_occupying(steps: Sequence[Step], signalling: Signalling) -> list[int]:
+    """The same where steps keep several queues busy; what another queue did last, a step learns by a signal."""
+    lag = signalling.notify_cycles + signalling.post_cycles + signalling.wake_cycles
+    after = ranks(steps, signalling)
+    readers: list[list[int]] = [[] for _ in steps]
+    for number, step in enumerate(steps):
+        for need in step.needs:
+            readers[need].append(number)
+    unmet, arrival = [len(step.needs) for step in steps], [0] * len(steps)
+    last: dict[int, tuple[int, int]] = {}  # by queue: the last step's own queue, and its end
+    ready = [number for number, missing in enumerate(unmet) if not missing]
+    order: list[int] = []
+
+    def begin(number: int) -> int:
+        step, earliest = steps[number], arrival[number]
+        for line in (step.queue, *step.occupies):
+            if line in last:
+                other, end = last[line]
+                earliest = max(earliest, end + (signalling.task_cycles if other == step.queue else lag))
+        return earliest
+
+    while ready:
+        start, _, chosen = min((begin(number), -after[number], number) for number in ready)
+        ready.remove(chosen)
+        order.append(chosen)
+        step, end = steps[chosen], start + steps[chosen].cycles
+        last.update((line, (step.queue, end)) for line in (step.queue, *step.occupies))
+        for reader in readers[chosen]:
+            arrival[reader] = max(arrival[reader], end + (lag if steps[reader].queue != step.queue else 0))
+            unmet[reader] -= 1
+            ready += [] if unmet[reader] else [reader]
     return order

@@ -220,13 +220,13 @@ class Assembler:
         self, buffers: Sequence[Buffer], constant_bytes: int, stored_bytes: int, caller_bytes: int
     ) -> tuple[MemoryUse, ...]:
         """All memories of the Soc, in its order. Units that share a memory have parts of it."""
-        parts = {part.unit: part for part in self.soc.parts}
+        offsets = {part.unit: part.offset_bytes for part in self.soc.parts}
         working: dict[str, int] = {}
         for assignment in self.assignments:
-            schedule, part = assignment.schedule, parts.get(assignment.candidate.unit)
+            schedule, units = assignment.schedule, assignment.candidate.units
+            begin = min((offsets[unit] for unit in units if unit in offsets), default=0)
             for name, size in schedule.working_bytes:
-                begin = part.offset_bytes if part is not None and name == schedule.memory else 0
-                working[name] = max(working.get(name, 0), begin + size)
+                working[name] = max(working.get(name, 0), size + (begin if name == schedule.memory else 0))
         uses, held = [], held_bytes(self.assignments)
         for memory in self.soc.memories:
             use = MemoryUse(memory.name, working.get(memory.name, 0), held.get(memory.name, 0), memory.size_bytes)

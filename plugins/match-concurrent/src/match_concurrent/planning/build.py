@@ -65,6 +65,8 @@ def build(
     queues = [_queue(mapping.assignments[position], soc, blocking) for position in positions]
     lanes = _lanes(soc, queues)
     items = [Item(s.tensors, s.size_bytes, _kind(s), s.overflow) for s in storages]
+    shared = {unit for assignment in mapping.assignments for unit in assignment.candidate.pattern.occupies}
+    number_of_unit = {unit: number for number, unit in enumerate(sorted(shared))}
     jobs = []
     for position, queue in zip(positions, queues, strict=True):
         assignment = mapping.assignments[position]
@@ -74,7 +76,8 @@ def build(
             accesses.append(Access(len(items), box_of(TensorBox((scratch,), (0,), (scratch,))), True))
             items.append(Item((), scratch, "scratch"))
         lane = next(n for n, lane in enumerate(lanes) if lane.name == queue)
-        jobs.append(Job(lane, assignment.schedule.cost.total_cycles, tuple(accesses), after[position]))
+        units = tuple(number_of_unit[unit] for unit in assignment.candidate.units if unit in shared)
+        jobs.append(Job(lane, assignment.schedule.cost.total_cycles, tuple(accesses), after[position], units))
     home = soc.memory(soc.home)
     problem = Problem(
         lanes=lanes,

@@ -1,4 +1,5 @@
-"""The waits of every step: earlier steps in the order that touch the same bytes, if one of the two writes.
+"""The waits of every step: earlier steps in the order that touch the same bytes, if one of the two writes, or that keep
+the same unit busy.
 
 That covers data (write, then read) and reused memory (read or write, then write), within a buffer and across buffers
 that share addresses. Counting is exact to the byte: a wait without a common byte would delay a unit for no reason, and
@@ -36,8 +37,10 @@ def conflicts(problem: Problem, layout: Layout) -> tuple[Counts, ...]:
     used = np.zeros((lanes, span), np.int32)
     done = [0] * lanes
     found: list[Counts] = []
+    busy: dict[int, list[int]] = {}  # by unit and lane: the last task that kept it busy
     for step, touched in zip(layout.steps, touches, strict=True):
-        most = [0] * lanes
+        held = [busy.setdefault(u, [0] * lanes) for u in (problem.jobs[step.job].units if step.kind == "job" else ())]
+        most = [max(counts) for counts in zip(*held, strict=True)] or [0] * lanes
         views = [(_view(wrote, base, box, unit), _view(used, base, box, unit), new) for base, box, new in touched]
         for written, any_use, new in views:
             before = any_use if new else written
@@ -46,6 +49,8 @@ def conflicts(problem: Problem, layout: Layout) -> tuple[Counts, ...]:
         most[step.lane] = 0
         found.append(tuple(most))
         done[step.lane] += 1
+        for last in held:
+            last[step.lane] = done[step.lane]
         for written, any_use, new in views:
             any_use[step.lane] = done[step.lane]
             if new:

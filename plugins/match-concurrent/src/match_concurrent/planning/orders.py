@@ -93,14 +93,22 @@ def list_schedule(problem: Problem) -> Order:
     waiting = [len(job.after) for job in problem.jobs]
     earliest = [lags.begun[job.queue] for job in problem.jobs]
     free = [0] * len(problem.lanes)
+    idle: dict[int, tuple[int, int]] = {}  # by unit: the queue that kept it busy last, and until when
     ready = {n for n, count in enumerate(waiting) if count == 0}
     starts = [0] * len(problem.jobs)
+
+    def start(number: int) -> int:
+        queue, units = problem.jobs[number].queue, problem.jobs[number].units
+        known = [idle[unit] for unit in units if unit in idle]
+        return max([earliest[number], free[queue], *(t + lags.across(q, queue) for q, t in known if q != queue)])
+
     while ready:
-        number = min(ready, key=lambda n: (max(earliest[n], free[problem.jobs[n].queue]), -tail[n], n))
+        number = min(ready, key=lambda n: (start(n), -tail[n], n))
         ready.remove(number)
         job = problem.jobs[number]
-        starts[number] = max(earliest[number], free[job.queue])
+        starts[number] = start(number)
         end = starts[number] + job.cycles
+        idle.update(dict.fromkeys(job.units, (job.queue, end)))
         free[job.queue] = end + lags.between[job.queue]
         for reader in read_by[number]:
             other = problem.jobs[reader].queue

@@ -40,13 +40,15 @@ def free_times(problem: Problem, order: Sequence[int]) -> Times:
     position: dict[int, int] = {}
     done = [0] * len(problem.lanes)
     counts = []
+    last: dict[int, int] = {}  # by unit: the job that kept it busy last
     for number in order:
         job = problem.jobs[number]
         wanted = [0] * len(problem.lanes)
-        for maker in job.after:
+        for maker in (*job.after, *(last[unit] for unit in job.units if unit in last)):
             queue = problem.jobs[maker].queue
             if queue != job.queue:
                 wanted[queue] = max(wanted[queue], position[maker])
+        last.update(dict.fromkeys(job.units, number))
         done[job.queue] += 1
         position[number] = done[job.queue]
         counts.append(tuple(wanted))

@@ -73,12 +73,14 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A task of a queue (by number). ``after``: the jobs that write bytes that it reads, ascending."""
+    """A task of a queue (by number). ``after``: the jobs that write bytes that it reads, ascending. ``units``: numbers
+    of the units that it keeps busy, of those that jobs of several queues do."""
 
     queue: int
     cycles: int
     accesses: tuple[Access, ...]
     after: tuple[int, ...]
+    units: tuple[int, ...] = ()
 
     @property
     def items(self) -> tuple[int, ...]:

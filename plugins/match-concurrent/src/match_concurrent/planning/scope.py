@@ -37,13 +37,16 @@ def scope_of(problem: Problem, order: Sequence[int], times: Times, first: int, e
             read_by.setdefault(maker, []).append(number)
     before = set(order[:first])
     free = [lags.begun[lane] for lane in range(len(problem.lanes))]
+    idle: dict[int, int] = {}  # by unit: the last job before that keeps it busy
     for number in order[:first]:
         lane = problem.jobs[number].queue
         free[lane] = max(free[lane], times[number][1] + lags.between[lane])
+        idle.update(dict.fromkeys(problem.jobs[number].units, number))
     release, tail = [], []
     for number in jobs:
         job = problem.jobs[number]
         makers = [maker for maker in job.after if maker in before]
+        makers += [idle[unit] for unit in job.units if unit in idle]
         ready = [times[m][1] + lag_between(problem, m, number) for m in makers]
         release.append(max([free[job.queue], *ready]))
         follow = [lag_between(problem, number, reader) + tails[reader] for reader in read_by.get(number, ())]

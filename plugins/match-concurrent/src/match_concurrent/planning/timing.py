@@ -42,19 +42,23 @@ def starts_model(problem: Problem, scope: Scope, times: Times, horizon: int) -> 
     lags, model = lags_of(problem.lanes, problem.signalling), load_cp_model().CpModel()
     start: dict[int, cp_model.IntVar] = {}
     lanes: dict[int, list[cp_model.IntervalVar]] = {}
+    units: dict[int, list[cp_model.IntervalVar]] = {}
     span = model.new_int_var(scope.floor, max(horizon, scope.floor), "span")
     for number, release, tail in zip(scope.jobs, scope.release, scope.tail, strict=True):
         job = problem.jobs[number]
         start[number] = model.new_int_var(release, max(release, horizon), f"s{number}")
         size = job.cycles + lags.between[job.queue]
         lanes.setdefault(job.queue, []).append(model.new_fixed_size_interval_var(start[number], size, f"i{number}"))
+        for unit in job.units:
+            interval = model.new_fixed_size_interval_var(start[number], job.cycles, f"u{number}_{unit}")
+            units.setdefault(unit, []).append(interval)
         model.add(span >= start[number] + tail)
         model.add_hint(start[number], max(release, times[number][0]))
         for maker in job.after:
             if maker in start:
                 lag = problem.jobs[maker].cycles + lag_between(problem, maker, number)
                 model.add(start[number] >= start[maker] + lag)
-    for intervals in lanes.values():
+    for intervals in (*lanes.values(), *units.values()):
         model.add_no_overlap(intervals)
     return Starts(model, start, span, horizon)
 

@@ -15,6 +15,7 @@ from match_gap9 import formulas
 from match_gap9.cost_unit import UnitCost
 from match_gap9.ne16 import formulas as ne16_formulas
 from match_gap9.wide import formulas as wide_formulas
+from match_gap9.wide.patterns import JOINT
 
 _WIDE = "_wide"
 #: NE16's computation for each pattern. A stride of a 1x1 kernel is in the addresses; a dense layer is an image.
@@ -26,7 +27,8 @@ _OPERATIONS: Mapping[str, ne16_formulas.Operation] = MappingProxyType(
 @dataclass(frozen=True)
 class Ne16Cost(UnitCost):
     """The controller programs the job of a tile of stride 1; a worker core programs the many jobs of stride 2, and
-    those whose sums the cores requantise. In concurrent programs the controller does all of it."""
+    those whose sums the cores requantise. In concurrent programs the controller does all of it, or core 0 leads the
+    workers (``_is_joint``)."""
 
     @property
     def overlap(self) -> Overlap:
@@ -38,8 +40,13 @@ class Ne16Cost(UnitCost):
         return self.pattern.endswith(_WIDE)
 
     @property
+    def _is_joint(self) -> bool:
+        """In a concurrent program the workers requantise, and both units are busy."""
+        return self.pattern.startswith(JOINT)
+
+    @property
     def _operation(self) -> ne16_formulas.Operation:
-        return _OPERATIONS[self.pattern.removesuffix(_WIDE)]
+        return _OPERATIONS[self.pattern.removeprefix(JOINT).removesuffix(_WIDE)]
 
     def _stride(self, workload: Workload) -> int:
         return 1 if self._operation == "conv1x1" else workload.parameters["stride_y"]
@@ -50,7 +57,8 @@ class Ne16Cost(UnitCost):
     def layer_cycles(self, workload: Workload) -> int:
         """See the base; and the first tile, whose code is not in the instruction cache. The controller's loop of a
         concurrent program runs little else."""
-        return super().layer_cycles(workload) + (0 if self.beside else self.timing["ne16_cold_cycles"])
+        cold = self._is_joint or not self.beside
+        return super().layer_cycles(workload) + (self.timing["ne16_cold_cycles"] if cold else 0)
 
     def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """Cycles of the jobs of one tile, and of the cores' work for them after the launch."""
@@ -63,7 +71,8 @@ class Ne16Cost(UnitCost):
                 stride=stride,
                 weight_bits=bits,
                 shift=workload.parameters["shift"],
-                alone=self.beside,
+                alone=self.beside and not self._is_joint,
+                led=self._is_joint,
                 **sizes,
             )
         quant = ne16_formulas.Ne16Quant(weight_bits=bits, scale_bits=32, bias=True)
@@ -78,6 +87,8 @@ class Ne16Cost(UnitCost):
         """Offload to the team, or filling and writing the 24 words of the job. Side by side: with stride 2 until the
         last job is written; nothing where the controller does all of the kernel."""
         timing = self.timing
+        if self._is_joint:
+            return np.full_like(next(iter(tile.values())), formulas.led_launch(timing) + self.step_cycles)
         words = timing["ne16_words_cycles"] + timing["ne16_program_cycles"]
         cycles = formulas.team_launch(timing) if self._on_team(workload) else words
         if self.beside and self._on_team(workload):

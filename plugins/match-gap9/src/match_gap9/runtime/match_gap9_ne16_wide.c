@@ -3,7 +3,8 @@
  * All of it runs on the workers, so that the controller is free until the wait: core 0 issues NE16's jobs and waits for
  * them, all cores requantise. A tile of stride 1 is cut into bands of rows, one job each, so that the cores work on one
  * band while NE16 works on the next two. Stride 2 takes a job for each 2 by 2 outputs and keeps core 0 busy: one band.
- * Where the workers run a loop of their own, the controller does it all alone, and the launch returns when it is done.
+ * Where the workers run a loop of their own, core 0 launches it on all of them, or the controller does it all alone, and
+ * the launch returns when it is done.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_api.h"
@@ -81,7 +82,7 @@ static match_gap9_share_t share_of(uint32_t outputs)
 
 static void launch(void (*core)(void *), const void *tile)
 {
-    if (match_gap9_team_is_led() != 0) {
+    if ((match_gap9_team_is_led() != 0) && is_alone()) {
         core((void *)(uintptr_t)tile);
     } else {
         match_gap9_team_launch(core, tile);

@@ -42,14 +42,17 @@ def ne16_wide(
     pad_bottom: Sizes = 0,
     pad_right: Sizes = 0,
     alone: bool = False,
+    led: bool = False,
 ) -> NDArray[np.int64]:
     """Elapsed cycles of a tile on the team: core 0 fills the words and issues jobs with 32-bit outputs, all cores
     requantise band after band. With stride 1 they work on a band while NE16 works on the next two (its contexts).
-    ``alone``: the controller does all of it, without a team."""
+    ``alone``: the controller does all of it, without a team; ``led``: core 0 starts the others at a barrier."""
     quant = Ne16Quant(weight_bits=weight_bits, scale_bits=0, out_bits=32)
     y, x, k, c = np.broadcast_arrays(as_array(out_y), as_array(out_x), as_array(k_out), as_array(k_in))
     barrier, begin = timing["team_barrier_cycles"], timing["team_start_cycles"] + timing["ne16_words_cycles"]
     cores = None
+    if led:
+        begin = 2 * barrier + timing["ne16_words_cycles"]
     if alone:
         barrier, begin, cores = 0, timing["ne16_words_cycles"], 1
     if stride != 1:

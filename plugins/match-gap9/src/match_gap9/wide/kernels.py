@@ -9,7 +9,7 @@ from match_core.patterns.packing import Arrays, Pack, packed
 
 from match_gap9.interfaces import CONV2D, DEPTHWISE2D, LINEAR
 from match_gap9.ne16.weights import packed_weights
-from match_gap9.wide.patterns import SIMD_BYTES, raised_by
+from match_gap9.wide.patterns import JOINT, SIMD_BYTES, raised_by
 
 #: Headers that emitted programs include for these kernels.
 HEADER = "match_gap9_wide.h"
@@ -54,3 +54,4 @@ WIDE_NE16_KERNELS: Mapping[str, Kernel] = {
     "depthwise3x3_wide": _ne16(DEPTHWISE2D, "depthwise", _pack_ne16),
     "ne16_linear_wide": _ne16(LINEAR, "linear", _pack_ne16),
 }
+JOINT_KERNELS: Mapping[str, Kernel] = {JOINT + name: kernel for name, kernel in WIDE_NE16_KERNELS.items()}

@@ -1,7 +1,8 @@
 """Layers whose requantisation requires 64-bit products: clip((sum * M + B) >> S) with M below 2**31 and a 64-bit B.
 
 NE16 and PULP-NN multiply in 32 bits, which leaves M 9 to 12 bits. Here NE16 passes its raw 32-bit sums to the cores, or
-this package's kernels on the cores do everything. They cost more than the 32-bit patterns, which stay legal as well.
+this package's kernels on the cores do everything. They cost more than the 32-bit patterns, which stay legal as well. In
+concurrent programs either the controller requantises NE16's sums alone, or the workers do, with both units busy.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _INT32 = 2**31
 _LIMIT_BITS = 62
 _UPPER_WORD = 32
 SIMD_BYTES = 4
+#: Beginning of the names that NE16's patterns have where the cluster's workers run them with NE16.
+JOINT = "with_"
 #: Pixels that a core computes at once.
 COLUMNS = 2
 
@@ -145,6 +148,7 @@ WIDE_NE16_PATTERNS = (
             *ne16.NE16_PADS,
         ),
         _raw_sums("conv3x3", "OY", "OX", "K"),
+        joint=("cluster", JOINT + "conv3x3_wide"),
     ),
     Pattern(
         "conv1x1_wide",
@@ -152,6 +156,7 @@ WIDE_NE16_PATTERNS = (
         s.CONV,
         (*_COMMON, tensors.sizes_in_16_bits, windows.one_group, windows.kernel_is(1), windows.pads_at_most(0)),
         _raw_sums("conv1x1", "OY", "OX", "K"),
+        joint=("cluster", JOINT + "conv1x1_wide"),
     ),
     Pattern(
         "depthwise3x3_wide",
@@ -167,6 +172,7 @@ WIDE_NE16_PATTERNS = (
             *ne16.NE16_PADS,
         ),
         _raw_sums("depthwise3x3", "OY", "OX", "K"),
+        joint=("cluster", JOINT + "depthwise3x3_wide"),
     ),
     Pattern(
         "ne16_linear_wide",
@@ -174,5 +180,6 @@ WIDE_NE16_PATTERNS = (
         s.DENSE,
         (*_COMMON, tensors.sizes_in_16_bits),
         _raw_sums("ne16_linear", "N", "K"),
+        joint=("cluster", JOINT + "ne16_linear_wide"),
     ),
 )

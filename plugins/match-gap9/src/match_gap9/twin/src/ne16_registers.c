@@ -15,6 +15,7 @@ typedef enum { FREE, ACQUIRED, COMMITTED, STARTED } context_state_t;
 
 typedef struct {
   context_state_t state;
+  bool of_worker; /* whether a worker or the controller has acquired it */
   uint8_t id;
   uint32_t words[NE16_JOB_WORDS]; /* kept from job to job */
   uint32_t written;               /* words since it was acquired */
@@ -100,6 +101,11 @@ static void trigger(uint32_t value) {
 
 static uint32_t acquire(void) {
   context_t *context = &ne16.context[ne16.next_config];
+  for (unsigned i = 0u; i < MATCH_GAP9_NE16_CONTEXTS; i++) {
+    if (ne16.context[i].state != FREE && ne16.context[i].of_worker != gap9_in_team()) {
+      match_twin_fault("NE16 is used while it has jobs of another core");
+    }
+  }
   if (context->state == ACQUIRED) {
     return UINT32_MAX - 1u; /* locked: acquired and not committed */
   }
@@ -107,6 +113,7 @@ static uint32_t acquire(void) {
     return UINT32_MAX; /* both contexts are taken */
   }
   context->state = ACQUIRED;
+  context->of_worker = gap9_in_team();
   context->written = 0u;
   context->id = ne16.next_id;
   ne16.next_id++;
