@@ -15,7 +15,7 @@ extern "C" {
 /* The compiler's version, the model's file, and all C and data of this program but this header. */
 #define BESIDE_VERSION "0.1.0"
 #define BESIDE_MODEL_SHA256 "7afb08fe656c1a53f422771d9763639b79defd965d1ca62cbfa6c46724e743ec"
-#define BESIDE_PROGRAM_SHA256 "d7fd559de65b07527a352273fdc74de741541c9a7d2cea88f60619e4e303ddf0"
+#define BESIDE_PROGRAM_SHA256 "d24ed114514e52fc7033983a19d274e8d2e41c41a3b6f710cdbbc2effa01ac12"
 
 /* Bytes of stack that a call of a function below uses on the host, without interrupts and what the platform's own
  * functions use: an estimate from the functions' arrays, which docs/emitted-c.md compares with compilers. */
