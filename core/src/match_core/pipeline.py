@@ -157,12 +157,7 @@ def _exact_request(
 
 
 def _transformed(
-    request: CompileRequest,
-    source: Model,
-    soc: Soc,
-    units: tuple[Unit, ...],
-    plugins: Plugins,
-    observer: StageObserver,
+    request: CompileRequest, source: Model, soc: Soc, units: tuple[Unit, ...], plugins: Plugins, observer: StageObserver
 ) -> Prepared:
     all_units = plugins.units_of(soc)
     context = replace(pass_context(request, soc, all_units), metadata=source.metadata)
@@ -217,11 +212,7 @@ def pass_context(options: CompileOptions, soc: Soc, units: tuple[Unit, ...]) -> 
 
 
 def transform(
-    model: Model,
-    context: PassContext,
-    plugins: Plugins,
-    options: CompileOptions,
-    observers: Sequence[Observer] = (),
+    model: Model, context: PassContext, plugins: Plugins, options: CompileOptions, observers: Sequence[Observer] = ()
 ) -> Model:
     """The integer graph of a loaded model. UsageError MATCH-U039 if ``options.exact`` names a node that it lacks."""
     passes = kept_passes(plugins.transforms(context.soc), options.without_passes, context.soc.name)

@@ -48,11 +48,7 @@ class Samples:
 
 
 def as_samples(
-    arrays: Arrays,
-    specs: Sequence[TensorSpec],
-    where: str,
-    kind: str = "input",
-    note: Callable[[str], object] = str,
+    arrays: Arrays, specs: Sequence[TensorSpec], where: str, kind: str = "input", note: Callable[[str], object] = str
 ) -> Samples:
     """Check arrays against the graph's inputs (or outputs, ``kind``) and add missing sample axes; arrays of other names
     are ignored.

@@ -33,10 +33,7 @@ if TYPE_CHECKING:
 
 
 def load_model(
-    path: Path,
-    name: str | None = None,
-    front_ends: Sequence[FrontEnd] = (),
-    dims: Sequence[tuple[str, int]] = (),
+    path: Path, name: str | None = None, front_ends: Sequence[FrontEnd] = (), dims: Sequence[tuple[str, int]] = ()
 ) -> Model:
     """Read the model file at ``path``; ``front_ends`` read other formats than ONNX. ``name``: prefix of files and
     symbols, None for one made from the file name. ``dims``: (name, size) of dynamic sizes.
