@@ -269,6 +269,8 @@ SLOW_TESTS = (
     # The rules are compared on the host's programs; the emulated boards run whole networks in the slow tests.
     "tests/end_to_end/test_shipped_c.py::test_every_finding_of_misra_is_a_listed_deviation[diana]",
     "tests/end_to_end/test_shipped_c.py::test_every_finding_of_misra_is_a_listed_deviation[m55]",
+    # tests/end_to_end/test_shipped_c.py loads constants at run time too.
+    "tests/qemu/test_external_flash.py",
     # One level on M4 stays.
     "tests/end_to_end/test_shipped_c.py::test_the_stack_bound_holds[core-x86",
     "tests/end_to_end/test_shipped_c.py::test_the_stack_bound_holds[core-rv32",

@@ -28,8 +28,7 @@ def compile_command(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Directory for the program.")],
     target: TargetOption = None,
     samples: Annotated[
-        Path | None,
-        typer.Option("--samples", metavar="X.npz", help="Inputs for --max-loss; default: random."),
+        Path | None, typer.Option("--samples", metavar="X.npz", help="Inputs for --max-loss; default: random.")
     ] = None,
     *,
     choices: Choices,

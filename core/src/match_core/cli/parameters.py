@@ -62,8 +62,7 @@ QuantizedIoOption = Annotated[
     ),
 ]
 PresetOption = Annotated[
-    str | None,
-    typer.Option("--preset", metavar="NAME", help="Set of cost figures to use; match targets lists them."),
+    str | None, typer.Option("--preset", metavar="NAME", help="Set of cost figures to use; match targets lists them.")
 ]
 FiguresOption = Annotated[
     Path | None,
@@ -83,8 +82,7 @@ NoCacheOption = Annotated[
     bool, typer.Option("--no-cache", help="Do not read or write the cache of schedules and mappings.")
 ]
 JobsOption = Annotated[
-    int | None,
-    typer.Option("--jobs", "-j", min=1, metavar="N", help="Maximum number of search processes."),
+    int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Maximum number of search processes.")
 ]
 #: Values of ``--objective``; the names are those of match_core.contract.loops.Objective.
 Objective = Enum("Objective", [("LATENCY", "latency"), ("ENERGY", "energy"), ("EDP", "edp")], type=str)
