@@ -200,6 +200,40 @@ def test_the_header_states_what_an_application_needs(programs: Mapping[str, Path
     assert macros["RAM_BYTES"] == f"{document['arenas'][0]['size_bytes']}u"
 
 
+@pytest.mark.parametrize("build", [("-O2", "-DNDEBUG"), ("-O0",)], ids=["release", "debug"])
+def test_wrong_addresses_are_errors_in_every_build(
+    build: tuple[str, ...], programs: Mapping[str, Path], tmp_path: Path
+) -> None:
+    """Nothing is read or written: an arena, a state or a tensor that is not aligned, or is not there."""
+    program = programs["floats"]
+    text = (program / "example" / "main.c").read_text(encoding="utf-8")
+    body = text[text.index("    const floats_t ctx") : text.index("    int status")]
+    turns = [
+        ("FLOATS_OK", ""),
+        ("FLOATS_ERROR_ARGUMENT", ".image = image", ".image = (float *)(void *)((uint8_t *)image + 1)"),
+        ("FLOATS_ERROR_ARGUMENT", ".scores = scores", ".scores = (float *)(void *)((uint8_t *)scores + 2)"),
+        ("FLOATS_ERROR_ARGUMENT", ".scores = scores", ".scores = NULL"),
+        ("FLOATS_ERROR_ARENA", ".ram = ram", ".ram = ram + 1"),
+        ("FLOATS_ERROR_ARENA", ".ram = ram", ".ram = NULL"),
+        ("FLOATS_ERROR_ARENA", ".state = &state", ".state = (floats_state_t *)(void *)((uint8_t *)&state + 1)"),
+        ("FLOATS_ERROR_ARENA", ".state = &state", ".state = NULL"),
+    ]
+    calls = ""
+    for number, (wanted, *change) in enumerate(turns):
+        changed = body.replace(*change) if len(change) == 2 else body
+        call = f"    if (floats_run(&ctx, &in, &out) != {wanted}) {{\n        return {number + 1};\n    }}\n"
+        calls += f"    {{\n{changed}{call}    }}\n"
+    start = f"{body}    if (floats_init(&ctx) != FLOATS_OK) {{\n        return 99;\n    }}\n"
+    head = text[: text.index("int main(void)")]
+    (tmp_path / "main.c").write_text(
+        f"#include <stddef.h>\n{head}int main(void)\n{{\n{start}{calls}    return 0;\n}}\n", encoding="utf-8"
+    )
+    sources = [*map(str, _own(program)), str(tmp_path / "main.c")]
+    command = ["cc", "-std=c11", *build, f"-I{program}", *sources, "-lm", "-o", str(tmp_path / "app")]
+    subprocess.run(command, check=True)
+    assert subprocess.run([tmp_path / "app"], check=False).returncode == 0, "the number of the turn in the list"
+
+
 # ---- yields, stack ------------------------------------------------------------------------------------------------
 
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: other patterns: an estimate, above what any counted one takes, so that kernels with figures are preferred.
 _UNKNOWN = 4.0
 
+#: Keys of products that tell the loops of a kernel, whatever comes with it.
+TOLD = 3
+
 
 @dataclass(frozen=True, slots=True)
 class FittedCost(HostCostModel):
@@ -34,9 +37,10 @@ class FittedCost(HostCostModel):
         shape = np.shape(tile[workload.dims[0].name])
         if workload.kind == "host_view":
             return np.zeros(shape, dtype=np.int64)
-        key = next((key for key in figures_keys(workload) if key in self.figures), GENERAL)
+        keys = figures_keys(workload)
+        key = next((key for key in keys if key in self.figures), GENERAL)
         counts, values = counts_of(workload), self.figures[key]
-        if not key.startswith(workload.kind) and _competes(workload):
+        if not key.startswith(workload.kind) and key not in keys[:TOLD] and _competes(workload):
             values = {name: _UNKNOWN * value for name, value in values.items()}
         whole = values.get("call", 0.0) + sum(value * counts.get(name, 0) for name, value in values.items())
         return np.full(shape, int(np.ceil(whole)), dtype=np.int64)
@@ -48,8 +52,8 @@ class FittedCost(HostCostModel):
 
 def _competes(workload: Workload) -> bool:
     """Whether figures of other patterns would be too small a guess: another kernel may be the better one."""
-    counts = workload.parameters
-    moved = workload.kind == "host_transpose" and figures_keys(workload)[0].endswith(("elements", "tiles"))
+    counts, form = workload.parameters, figures_keys(workload)[0]
+    moved = workload.kind == "host_transpose" and ("elements" in form or form.endswith("tiles"))
     return moved or any(name in counts for name in ("tile_macs", "wide_divide"))
 
 
