@@ -5,8 +5,9 @@ the tables of docs/beyond.md:
 
 - the three networks, with their cycles against the sum of each layer's bound: the larger one of the cycles of its
   kernels, of its bytes between L2 and L1, and of its bytes between L3 and L2 in the program;
-- ``--means``: MobileNetV2 with 256 kB, 512 kB and all of L2, and with single means allowed;
-- ``--sweep``: small variants of the networks with L2 from its size down to the least that any program requires.
+- ``--means``: MobileNetV2 with 256 KiB, 512 KiB and all of L2, and with single means allowed.
+
+``memory_sweep.py`` has networks with less and less L2.
 
 Cycles are modelled unless a column says twin. L3's bandwidth and latency are estimates (the chip's page says so).
 """
@@ -17,14 +18,13 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import process_time
 
 from match_beyond.choice import Chooser, Run
 from match_beyond.network import Network
-from match_beyond.search import fit, least_bytes
+from match_beyond.search import fit
 from match_core import hookimpl
 from match_core.contract.errors import InfeasibleError
 from match_core.contract.fitting import Fit, FitRequest
@@ -35,7 +35,7 @@ from match_core.plugin.discovery import Found
 from match_core.plugin.facade import Plugins
 from match_verify.verify import VerifyRequest, verify_model
 
-from benchmarks.large_networks import NETWORKS, mobilenet_v2, resnet50, unet
+from benchmarks.large_networks import NETWORKS, mobilenet_v2
 
 #: Which runs each mean allows: by the run, and whether a tensor that it touches is in the store.
 MEANS: dict[str, Callable[[Run, bool], bool]] = {
@@ -44,13 +44,7 @@ MEANS: dict[str, Callable[[Run, bool], bool]] = {
     "store": lambda run, away: run.end == run.first + 1 and (run.count > 1 or not away),
     "swaps": lambda run, away: run.count == 1,
 }
-SWEEP: dict[str, Callable[[Path], Path]] = {
-    "unet_48": lambda path: unet(path, size=48, width=8, levels=2),
-    "mobilenet_v2_48": lambda path: mobilenet_v2(path, size=48, classes=10, stages=4),
-    "resnet50_64": lambda path: resnet50(path, size=64, classes=10, width=8),
-}
-STEPS = 12
-MEANS_MEMORIES = (512_000, 0, 256_000)
+MEANS_MEMORIES = (1 << 19, 0, 1 << 18)
 
 
 class LimitedChooser(Chooser):
@@ -187,59 +181,19 @@ def means(folder: Path) -> Iterator[str]:
     model = mobilenet_v2(folder / "mobilenet_v2.onnx")
     for size in MEANS_MEMORIES:
         for mean in MEANS:
-            label = f"| mobilenet_v2 | {f'{size // 1000} kB' if size else 'all'} | {mean} | "
+            label = f"| mobilenet_v2 | {f'{size // 1024} KiB' if size else 'all'} | {mean} | "
             try:
                 yield f"{label}{measured(model, size, mean, run=mean == 'all').text()} |"
             except InfeasibleError as error:
                 yield f"{label}{error.code} |" + " |" * 8
 
 
-def sweep(folder: Path) -> Iterator[str]:
-    """Small networks with less and less memory."""
-    yield HEAD
-    for name, write in SWEEP.items():
-        model = write(folder / f"{name}.onnx")
-        whole = peak(model)
-        least = bound(model)
-        before = 0
-        for step in range(STEPS):
-            size = (whole - (whole - least) * step // (STEPS - 1)) // 16 * 16
-            label = f"| {name} | {size} | all | "
-            begin = process_time()
-            try:
-                row = measured(model, size)
-            except InfeasibleError as error:
-                yield f"{label}{error.code}: at least {least} bytes | | | | | | | | {process_time() - begin:.0f} s |"
-                continue
-            yield f"{label}{replace(row, bound=0).text()} |{' FASTER THAN WITH MORE' if row.cycles < before else ''}"
-            before = row.cycles
-
-
-def peak(model: Path) -> int:
-    """Bytes of L2 that a program without any of the means uses."""
-    request = CompileRequest(model, "gap9", execution="sequential")
-    program = compile_model(request, Plugins.load(), NullObserver()).compilation.program
-    return next(use.used_bytes for use in program.memory if use.memory == "l2")
-
-
-def bound(model: Path) -> int:
-    """The lower bound of L2 for any program."""
-    spy = Spy()
-    plugins = Plugins.load((Found("spy", "spy", "0", lambda: spy),))
-    request = CompileRequest(model, "gap9", memory=(("l2", 4096),), execution="sequential")
-    with suppress(InfeasibleError):
-        compile_model(request, plugins, NullObserver())
-    assert spy.request is not None
-    return least_bytes(Network.of(spy.request.model, spy.request.mapping))[0]
-
-
 def main() -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--means", action="store_true")
-    parser.add_argument("--sweep", action="store_true")
     arguments = parser.parse_args()
-    table = means if arguments.means else sweep if arguments.sweep else networks
+    table = means if arguments.means else networks
     with tempfile.TemporaryDirectory() as folder:
         for line in table(Path(folder)):
             print(line, flush=True)

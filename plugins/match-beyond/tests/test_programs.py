@@ -18,10 +18,12 @@ from match_core.validate.contents import content_faults
 from match_core.validate.sequential_program import program_faults
 from match_verify.verify import VerifyRequest, verify_model
 
-from benchmarks.large_networks import unet
+from benchmarks.large_networks import NetworkBuilder, unet
 
 #: Less than half of what the network needs without stripes and copies.
 L2_BYTES = 20_000
+#: Rows and columns of a picture.
+SIDE = 64
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +96,28 @@ def test_what_cannot_fit_is_refused_with_a_lower_bound(model: Path) -> None:
         compile_model(CompileRequest(model, "gap9", memory=(("l2", 4096),)), Plugins.load(), NullObserver())
     assert caught.value.code == "MATCH-M001"
     assert "alone needs" in caught.value.why
+
+
+def test_a_chip_that_cannot_divide_layers_also_states_a_lower_bound(tmp_path: Path) -> None:
+    builder = NetworkBuilder(9, (8, 16, 16))
+    model = builder.save(tmp_path / "model.onnx", builder.conv(builder.conv(builder.input, 16, 3), 8, 3))
+    with pytest.raises(InfeasibleError) as caught:
+        compile_model(CompileRequest(model, "diana", memory=(("l2", 2048),)), Plugins.load(), NullObserver())
+    assert caught.value.code == "MATCH-M001"
+    tensor = 16 * 16 * 16
+    assert "in any program: 'conv" in caught.value.why and f"alone needs {tensor} bytes" in caught.value.why
+
+
+def test_a_picture_whose_other_layout_does_not_fit_is_turned_in_stripes(tmp_path: Path) -> None:
+    builder = NetworkBuilder(24, (3, SIDE, SIDE))
+    x = builder.conv(builder.conv(builder.input, 8, 3, 2), 16, 3, 2)
+    model = builder.save(tmp_path / "model.onnx", builder.classify(builder.max_pool(x, 4, 4), 4))
+    request = VerifyRequest(model, "gap9", memory=(("l2", 2 * 3 * SIDE**2 - 1),), mode="lazy", sanitize=True)
+    result = verify_model(request, Plugins.load())
+    assert result.bit_exact
+    assignments = [task.assignment.candidate for task in result.compilation.program.tasks]
+    turned = [found.workload for found in assignments if found.pattern.name == "transpose_part"]
+    assert len(turned) > 1
+    for workload in turned:
+        planes, rows = workload.operand("input").axes
+        assert planes.stride == SIDE**2 > rows.size, "it reads rows of all planes of the picture where they are"

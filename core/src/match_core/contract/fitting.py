@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from match_core.contract.model import Model
     from match_core.contract.unit_api import Overwrite
 
+    #: Modelled cycles of a rewritten model's program, None if it does not fit.
+    Attempt = Callable[[Model, tuple[Assignment, ...]], int | None]
+
 
 @dataclass(frozen=True)
 class FitRequest:
@@ -19,12 +22,13 @@ class FitRequest:
     sequential mapping, whose assignments are the model's layers with their cycles. A rewritten model divides layers
     along rows into several of the same operators; it lists the Slice and Concat nodes between them in ``Model.parts``,
     and the tensors whose home is the Soc's store in ``Model.away``. ``attempt`` returns the modelled cycles of its
-    program, None if it does not fit; it receives an assignment for every node in ``parts``. ``overlaps`` of kernels."""
+    program, None if it does not fit; it receives an assignment for every node in ``parts``. If it is None, only a
+    bound is requested. ``overlaps`` of kernels."""
 
     model: Model
     soc: Soc
     mapping: Mapping
-    attempt: Callable[[Model, tuple[Assignment, ...]], int | None]
+    attempt: Attempt | None
     overlaps: tuple[Overwrite, ...] = ()
 
 

@@ -18,6 +18,7 @@ from match_core.map.convert import Conversions, converted
 from match_core.map.evaluate import mapping_fault, plan_fault
 from match_core.map.forms import check_forms
 from match_core.plan.overflow import placed
+from match_core.plan.shortage import reasoned
 from match_core.regions.choice import largest
 from match_core.schedule.cache import ScheduleCache, schedule_directory
 from match_core.schedule.candidates import Scheduler
@@ -26,6 +27,7 @@ from match_core.version import __version__
 
 if TYPE_CHECKING:
     from match_core.contract.candidate import Candidates, Refusal
+    from match_core.contract.fitting import Attempt, Fit
     from match_core.contract.hardware import Soc, Unit
     from match_core.contract.mapping import Assignment, Mapping
     from match_core.contract.model import Model
@@ -108,7 +110,7 @@ class Deploying:
                 declined = found.deployment.program.predicted_cycles
         if plain is None:
             assert sequential.error is not None
-            raise sequential.error
+            raise reasoned(sequential.error, "in any program", self._fit(cache, sequential))
         return Deployed(sequential.model, plain, sequential.refused, sequential.offered, cycles, declined)
 
     def _fitted(self, cache: ScheduleCache, sequential: _Sequential) -> Deployed | None:
@@ -132,17 +134,17 @@ class Deploying:
             made.append((model, Deployed(found.model, found.deployment, found.refused, found.offered, cycles)))
             return cycles
 
-        lowering = Lowering(self.model, self._scheduler(self.soc, cache), self.titles(self.model))
+        fit = self._fit(cache, sequential, attempt)
+        if fit is not None and fit.model is None and plain is None:
+            raise reasoned(error, f"in stripes, and with tensors in {self.soc.store}" if swaps else "in stripes", fit)
+        found = next((deployed for model, deployed in made if fit is not None and model is fit.model), None)
+        limit = plain.program.predicted_cycles if plain is not None else None
+        return found if found is None or limit is None or (found.sequential_cycles or 0) < limit else None
+
+    def _fit(self, cache: ScheduleCache, sequential: _Sequential, attempt: Attempt | None = None) -> Fit | None:
+        lowering = Lowering(sequential.model, self._scheduler(self.soc, cache), self.titles(sequential.model))
         overlaps = lowering.code(sequential.mapping.assignments).needs.overlaps
-        fit = self.plugins.fit(FitRequest(self.model, self.soc, sequential.mapping, attempt, overlaps))
-        if fit is None or (fit.model is None and plain is not None):
-            return None
-        if fit.model is None:
-            means = f"in stripes, and with tensors in {self.soc.store}" if swaps else "in stripes"
-            more = f"; {means}: {fit.reason}" if fit.reason else ""
-            raise InfeasibleError(error.code, error.what, error.where, f"{error.why}{more}", error.help)
-        found = next(deployed for model, deployed in made if model is fit.model)
-        return found if plain is None or (found.sequential_cycles or 0) < plain.program.predicted_cycles else None
+        return self.plugins.fit(FitRequest(sequential.model, self.soc, sequential.mapping, attempt, overlaps))
 
     def _may_run_concurrently(self, sequential: Mapping) -> bool:
         allowed = {"auto": not sequential.final, "concurrent": True, "sequential": False}[self.options.execution]

@@ -69,8 +69,9 @@ def last_axis(match: Match) -> str | None:
 
 def turned_matrix(match: Match) -> tuple[int, int] | None:
     """Rows and columns if a permutation turns a matrix: one block of axes moves past the rest."""
-    shape = match.shape("input")
-    order = [int(axis) for axis in match.node("transpose").attrs["perm"] if shape[int(axis)] > 1]
+    node = match.node("transpose")
+    shape = [int(size) for size in node.inputs[0].shape]
+    order = [int(axis) for axis in node.attrs["perm"] if shape[int(axis)] > 1]
     kept = sorted(order)
     for cut in range(1, len(kept)):
         if order == kept[cut:] + kept[:cut]:

@@ -21,6 +21,8 @@ __all__ = ["Allocation", "Block", "allocate", "tightened"]
 #: Rounds of local changes times blocks squared: to use less memory, and to fit at all.
 EFFORT = 5_000_000
 EFFORT_TO_FIT = 20_000_000
+#: Rounds without an improvement after which local changes give up: they then rarely find one.
+IDLE_ROUNDS = 1000
 #: Where blocks overwrite others, the bound is rarely reached, so only this part of the rounds is spent on it.
 SHARED_PART = 10
 SEED = 1
@@ -125,9 +127,9 @@ def _improve(packing: Packing, order: Sequence[int], goal: int, effort: int) -> 
     do not increase the span are accepted."""
     chance = random.Random(SEED)
     current, offsets = list(order), packing.place(order)
+    span, idle = packing.span(offsets), 0
     for _ in range(effort // max(1, len(order) ** 2)):
-        span = packing.span(offsets)
-        if span <= goal:
+        if span <= goal or idle == IDLE_ROUNDS:
             break
         tops = [i for i, offset in enumerate(offsets) if offset + packing.sizes[i] == span]
         top = tops[int(chance.random() * len(tops))]
@@ -141,6 +143,8 @@ def _improve(packing: Packing, order: Sequence[int], goal: int, effort: int) -> 
             place = moved.index(top)
             moved.insert(int(chance.random() * (place + 1)), moved.pop(place))
         attempt = packing.place(moved)
-        if packing.span(attempt) <= span:
-            current, offsets = moved, attempt
+        reached, idle = packing.span(attempt), idle + 1
+        if reached <= span:
+            idle = idle if reached == span else 0
+            current, offsets, span = moved, attempt, reached
     return offsets

@@ -10,6 +10,7 @@ from match_core.contract.errors import InfeasibleError
 from match_core.plan.packing import live_bytes
 
 if TYPE_CHECKING:
+    from match_core.contract.fitting import Fit
     from match_core.contract.hardware import Memory
     from match_core.contract.model import Model
     from match_core.plan.draft import Draft
@@ -87,6 +88,12 @@ class Shortage:
             lines.append(f"make constants and tensors at the peak {over} bytes smaller together")
         lines.append(f"choose a target whose {home.name} has at least {need} bytes")
         return lines
+
+
+def reasoned(error: InfeasibleError, means: str, fit: Fit | None) -> InfeasibleError:
+    """The error with a lower bound of the memory, if a package states one for these means."""
+    more = f"; {means}: {fit.reason}" if fit and fit.reason else ""
+    return InfeasibleError(error.code, error.what, error.where, f"{error.why}{more}", error.help)
 
 
 def store_shortage(

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from match_core.schedule.steps import Channel, Issued, Steps, after_end, before_end, lengths
 
 #: (issue, data, wait) cycles of one copy.
@@ -64,8 +67,25 @@ class _Clock:
         return end + max(wait for done, wait in self.busy.values() if done == end)
 
 
-def _cycles(copy: Issued, element: int) -> _Cycles:
-    return int(copy.issue[element]), int(copy.data[element]), int(copy.wait[element])
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A copy of one step; ``load``: into the unit's memory."""
+
+    move: int
+    channel: Channel
+    load: bool
+    cycles: _Cycles
+
+
+def _copies(issued: Sequence[Issued], steps: NDArray[np.int64]) -> list[list[_Copy]]:
+    """The copies that are present at each of these steps."""
+    found: list[list[_Copy]] = [[] for _ in steps]
+    for copy in issued:
+        cycles = (values[steps].tolist() for values in (copy.issue, copy.data, copy.wait))
+        for here, present, *each in zip(found, copy.present[steps].tolist(), *cycles, strict=True):
+            if present:
+                here.append(_Copy(copy.move, copy.channel, copy.channel[2] == "in", (each[0], each[1], each[2])))
+    return found
 
 
 class StagedRun:
@@ -74,24 +94,29 @@ class StagedRun:
     def __init__(self, steps: Steps, staging: Sequence[Staging]) -> None:
         self.steps = steps
         self.staging = staging
-        self.before = tuple(before_end(steps))
-        self.after = tuple(after_end(steps))
         self.turn = [0] * len(staging)
         self.store = _Store()
 
-    def length(self) -> int:
-        """Cycles of the layer, from the first staging copy to the end of the last store."""
-        if self.steps.overlap == "none":
+    def length(self, limit: int | None = None) -> int:
+        """Cycles of the layer, from the first staging copy to the end of the last store; if they exceed ``limit``,
+        perhaps fewer, but still more than the limit."""
+        steps = self.steps
+        if steps.overlap == "none":
             return self._blocking()
-        now = self._first_loads()
-        alone = lengths(self.steps)
-        issuing = sorted({step - 1 for staged in self.staging for step in staged.steps if step > 0})
-        done = 0
-        for number in issuing:
-            now += int(alone[done:number].sum())
-            now = self._step(number, now)
-            done = number + 1
-        return now + int(alone[done:].sum())
+        ends = np.concatenate(([0], np.cumsum(lengths(steps)))).tolist()
+        issuing = np.asarray(sorted({s - 1 for staged in self.staging for s in staged.steps if s > 0}), np.int64)
+        now, done = self._first_loads(), 0
+        if limit is not None and now + ends[-1] > limit:
+            return int(now + ends[-1])
+        before, after = (_copies(tuple(copies(steps)), issuing) for copies in (before_end, after_end))
+        calls = zip(steps.kernel[issuing].tolist(), steps.launch[issuing].tolist(), strict=True)
+        for number, (kernel, launch), early, late in zip(issuing.tolist(), calls, before, after, strict=True):
+            if limit is not None and now + ends[-1] - ends[done] > limit:
+                break
+            clock = _Clock(now + ends[number] - ends[done])
+            self._step(clock, kernel, launch, early, late, number + 1)
+            now, done = clock.finished(), number + 1
+        return int(now + ends[-1] - ends[done])
 
     def _blocking(self) -> int:
         total = int(lengths(self.steps).sum())
@@ -110,38 +135,37 @@ class StagedRun:
             for n, move in enumerate(self.steps.moves)
             if not move.output
         ]
-        self._loads(clock, loads, 0, 0)
+        self._loads(clock, _copies(loads, np.zeros(1, np.int64))[0], 0)
         return clock.finished()
 
-    def _step(self, number: int, start: int) -> int:
-        """Replay step ``number``, which issues loads of freshly staged pieces for the next one."""
-        kernel, launch = int(self.steps.kernel[number]), int(self.steps.launch[number])
-        clock = _Clock(start)
+    def _step(
+        self, clock: _Clock, kernel: int, launch: int, early: Sequence[_Copy], late: Sequence[_Copy], loaded: int
+    ) -> None:
+        """Replay a step that issues loads of freshly staged pieces for step ``loaded``."""
+        start = clock.now
         if self.steps.overlap == "data":
-            self._loads(clock, self.before, number, number + 1)
+            self._loads(clock, early, loaded)
             clock.now += launch + kernel
         else:
             clock.now += launch
-            self._loads(clock, self.before, number, number + 1)
+            self._loads(clock, early, loaded)
             clock.now = max(clock.now, start + launch + kernel)
-        self._loads(clock, self.after, number, number + 1)
-        return clock.finished()
+        self._loads(clock, late, loaded)
 
-    def _loads(self, clock: _Clock, copies: Sequence[Issued], element: int, loaded: int) -> None:
-        """Issue the copies that are ``element`` of the arrays; loads are for step ``loaded``."""
+    def _loads(self, clock: _Clock, copies: Sequence[_Copy], loaded: int) -> None:
+        """Issue the copies of a step; loads are for step ``loaded``."""
         fresh = {
             staged.move: n
             for n, staged in enumerate(self.staging)
             if self.turn[n] < len(staged.steps) and staged.steps[self.turn[n]] == loaded
         }
-        here = [copy for copy in copies if copy.present[element]]
-        staged = [fresh[copy.move] for copy in here if copy.move in fresh]
-        loads = [place for place, copy in enumerate(here) if copy.channel[2] == "in"]
-        for place, copy in enumerate(here):
-            if staged and place == loads[0]:
+        staged = [fresh[copy.move] for copy in copies if copy.move in fresh]
+        loads = [copy for copy in copies if copy.load] if staged else []
+        for copy in copies:
+            if staged and copy is loads[0]:
                 clock.now = self.store.waited(clock.now)
-            clock.issue(copy.channel, _cycles(copy, element))
-            if staged and place == loads[-1]:
+            clock.issue(copy.channel, copy.cycles)
+            if staged and copy is loads[-1]:
                 for number in staged:
                     self._stage_next(clock, number)
 

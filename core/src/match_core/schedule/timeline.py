@@ -69,15 +69,16 @@ class Replay:
 
     def __init__(self, request: ScheduleRequest) -> None:
         self.request = request
+        self._model = f"{request.cost_model.name} {request.cost_model.version}"
         self._nests: dict[tuple[TileLoop, ...], Nest] = {}
         self._calls: dict[tuple[TileLoop, ...], Calls] = {}
         self._copies: dict[object, CopyCycles] = {}
 
-    def cost(self, loops: tuple[TileLoop, ...], placements: Sequence[Placement]) -> Cost:
-        """See ``cost_of``."""
+    def cost(self, loops: tuple[TileLoop, ...], placements: Sequence[Placement], limit: int | None = None) -> Cost:
+        """See ``cost_of``; cycles above ``limit`` (without those of the layer) need not be exact."""
         request, model = self.request, self.request.cost_model
         calls, hops = self.calls(loops), self.hops(loops, placements)
-        total = _length(request, hops, calls.kernel, calls.launch)
+        total = _length(request, hops, calls.kernel, calls.launch, limit)
         transfer = sum(int((c.issue + c.data + c.wait).sum()) for c in (hop.copies for hop in hops))
         compute, launched = int(calls.kernel.sum()), int(calls.launch.sum())
         energy = calls.energy_pj
@@ -91,7 +92,7 @@ class Replay:
             sync_cycles=model.layer_cycles(request.workload),
             overlapped_cycles=compute + launched + transfer - total,
             energy_pj=energy,
-            model=f"{model.name} {model.version}",
+            model=self._model,
             bound=model.bound,
         )
 
@@ -141,7 +142,9 @@ class Replay:
         return hops
 
 
-def _length(request: ScheduleRequest, hops: Sequence[Hop], kernel: Array, launch: Array) -> int:
+def _length(
+    request: ScheduleRequest, hops: Sequence[Hop], kernel: Array, launch: Array, limit: int | None = None
+) -> int:
     """Cycles from the first copy to the end of the last one."""
     near = [hop for hop in hops if hop.placement.memory != request.soc.home]
     moves = tuple(_move(hop, kernel.size, request.soc) for hop in near)
@@ -157,7 +160,7 @@ def _length(request: ScheduleRequest, hops: Sequence[Hop], kernel: Array, launch
         )
         for hop in staged
     )
-    return StagedRun(steps, staging).length()
+    return StagedRun(steps, staging).length(limit)
 
 
 def _move(hop: Hop, steps: int, soc: Soc) -> Move:

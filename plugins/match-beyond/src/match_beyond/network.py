@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from match_core.contract.geometry import far_bytes
-from match_core.ir.topology import is_constant
 from match_core.map.dataflow import tensor_bytes
 
-from match_beyond.rows import RowRule, computed, height, rule_of
+from match_beyond.rows import AXIS, RowRule, computed, height, rule_of, turned_axes
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
-    from match_core.contract.mapping import Mapping
+    from match_core.contract.mapping import Mapping as Mapped
     from match_core.contract.model import Model
     from match_core.contract.unit_api import Overwrite
 
@@ -46,7 +45,8 @@ class Layer:
 class Network:
     """``last``: the position of the last layer that reads a tensor, by name; ``made``: of the layer that makes it;
     ``ends``: graph inputs and outputs, which the caller provides in the home memory; ``leads``: by result and input,
-    the bytes that the result must begin before the input to overwrite it."""
+    the bytes that the result must begin before the input to overwrite it; ``axes``: of rows, by tensor, where it is not
+    axis 1."""
 
     layers: tuple[Layer, ...]
     tensors: dict[str, gs.Tensor]
@@ -55,31 +55,34 @@ class Network:
     last: dict[str, int]
     ends: frozenset[str]
     leads: dict[tuple[str, str], int] = field(default_factory=dict)
+    axes: dict[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, model: Model, mapping: Mapping, overlaps: Sequence[Overwrite] = ()) -> Network:
+    def of(cls, model: Model, mapping: Mapped, overlaps: Sequence[Overwrite] = ()) -> Network:
         """The network of a model with a sequential mapping, whose kernels allow ``overlaps``."""
         graph = model.graph
         readers: dict[str, set[str]] = {}
         for node in graph.nodes:
             for tensor in node.inputs:
                 readers.setdefault(tensor.name, set()).add(node.name)
-        outputs = {tensor.name for tensor in graph.outputs}
+        inputs, outputs = ({tensor.name for tensor in ends} for ends in (graph.inputs, graph.outputs))
         layers, tensors = [], {tensor.name: tensor for tensor in graph.inputs}
+        axes: dict[str, int] = {}
         for assignment in mapping.assignments:
             candidate = assignment.candidate
             nodes = candidate.match.nodes
             names = {node.name for node in nodes}
             made = [tensor for node in nodes for tensor in node.outputs if tensor.name]
             inside = {tensor.name for tensor in made}
-            reads = dict.fromkeys(
-                t.name for n in nodes for t in n.inputs if t.name and not is_constant(t) and t.name not in inside
-            )
+            reads = dict.fromkeys(t.name for n in nodes for t in n.inputs if t.name in tensors and t.name not in inside)
             leaving = [t for t in made if t.name in outputs or readers.get(t.name, set()) - names]
             tensors.update((tensor.name, tensor) for tensor in made)
             constants = sum(far_bytes(o) for o in candidate.workload.operands if o.role == "constant")
             makes = tuple(tensor.name for tensor in leaving)
-            steps = () if candidate.pattern.view or len(makes) != 1 else _steps(nodes)
+            turned = turned_axes(nodes)
+            if all(name in inputs and readers[name] <= names for name in reads):
+                axes.update(turned)
+            steps = () if candidate.pattern.view or len(makes) != 1 else _steps(nodes, axes)
             cycles = assignment.schedule.cost.total_cycles
             layers.append(Layer(nodes, tuple(reads), makes, cycles, constants, steps))
         last, where = {name: len(layers) for name in outputs}, {}
@@ -90,7 +93,7 @@ class Network:
         sizes = {name: tensor_bytes(tensor) for name, tensor in tensors.items()}
         ends = frozenset((*outputs, *(tensor.name for tensor in graph.inputs)))
         leads = {(overlap.output, overlap.input): overlap.lead_bytes for overlap in overlaps}
-        return cls(tuple(layers), tensors, sizes, where, last, ends, leads)
+        return cls(tuple(layers), tensors, sizes, where, last, ends, leads, axes)
 
     def saved_bytes(self, position: int, dying: Container[str]) -> int:
         """The most bytes that results of a layer can share with the inputs ``dying``."""
@@ -103,7 +106,11 @@ class Network:
 
     def height(self, name: str) -> int:
         """Rows of a tensor."""
-        return height(self.tensors[name])
+        return height(self.tensors[name], self.axis(name))
+
+    def axis(self, name: str) -> int:
+        """The axis of a tensor's rows."""
+        return self.axes.get(name, AXIS)
 
     def row_bytes(self, name: str) -> int:
         """Bytes of a row."""
@@ -118,10 +125,10 @@ class Network:
         )
 
 
-def _steps(nodes: tuple[gs.Node, ...]) -> tuple[Step, ...]:
+def _steps(nodes: tuple[gs.Node, ...], axes: Mapping[str, int]) -> tuple[Step, ...]:
     steps = []
     for node in nodes:
-        rule = rule_of(node)
+        rule = rule_of(node, axes)
         if rule is None:
             return ()
         steps.append(Step(node.name, node.outputs[0].name, tuple(t.name for t in computed(node)), rule))

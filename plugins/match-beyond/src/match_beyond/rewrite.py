@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,10 +30,11 @@ def rewritten(model: Model, network: Network, choice: Choice) -> Model:
 
 @dataclass(frozen=True)
 class _Have:
-    """Rows of a tensor that exist as a tensor of their own."""
+    """Rows of a tensor, along an axis, that exist as a tensor of their own."""
 
     tensor: gs.Variable
     rows: Rows
+    axis: int = AXIS
 
 
 @dataclass
@@ -125,13 +127,14 @@ class _Rewriter:
                     read.append(self._rows(have[tensor.name], cut.read, number, node, slices))
             result = outputs[0]
             shape = [int(size) for size in result.shape]
-            shape[AXIS] = cut.made.count
+            axis = self.network.axis(result.name)
+            shape[axis] = cut.made.count
             name = f"{node.name}_stripe{number}"
             origin = self.editor.origin(node)
             output = self.editor.variable(f"{result.name}_stripe{number}", result.dtype, shape)
             added = self.editor.add(qualified_op(node), read, [output], name=name, origin=origin, attrs=attributes)
             self.ordered.append(added)
-            have[result.name] = _Have(output, cut.made)
+            have[result.name] = _Have(output, cut.made, axis)
             if result.name in made:
                 part = self._rows(have[result.name], stripe.parts[result.name], number, node, slices)
                 made[result.name].append(part)
@@ -140,7 +143,7 @@ class _Rewriter:
         """Rows of a tensor that was made before the run: copied from the store, or the whole tensor."""
         if tensor.name in self.choice.away:
             return _Have(self._slice(tensor, rows, f"{tensor.name}_near{number}", [node]), rows)
-        return _Have(tensor, Rows(0, int(tensor.shape[AXIS])))
+        return _Have(tensor, Rows(0, self.network.height(tensor.name)), self.network.axis(tensor.name))
 
     def _rows(
         self, have: _Have, rows: Rows, number: int, node: gs.Node, slices: dict[tuple[str, Rows], gs.Variable]
@@ -150,17 +153,23 @@ class _Rewriter:
         key = (have.tensor.name, rows)
         if key not in slices:
             inner = Rows(rows.first - have.rows.first, rows.end - have.rows.first)
-            slices[key] = self._slice(have.tensor, inner, f"{have.tensor.name}_rows{number}", [node])
+            slices[key] = self._slice(have.tensor, inner, f"{have.tensor.name}_rows{number}", [node], have.axis)
         return slices[key]
 
-    def _slice(self, tensor: gs.Variable, rows: Rows, name: str, nodes: list[gs.Node]) -> gs.Variable:
-        axis = _axis(tensor)
+    def _slice(
+        self, tensor: gs.Variable, rows: Rows, name: str, nodes: list[gs.Node], axis: int | None = None
+    ) -> gs.Variable:
+        """Rows of a tensor: a part, or a node that a unit computes where their bytes are not contiguous."""
+        axis = _axis(tensor) if axis is None else axis
         shape = [int(size) for size in tensor.shape]
         shape[axis] = rows.count
         ranges = [np.array([value], np.int64) for value in (rows.first, rows.end, axis, 1)]
         inputs = [tensor, *(self.editor.constant(f"{name}_range", values) for values in ranges)]
         output = self.editor.variable(name, tensor.dtype, shape)
-        self._part(self.editor.add("Slice", inputs, [output], name=name, origin=self.editor.origin(*nodes)))
+        added = self.editor.add("Slice", inputs, [output], name=name, origin=self.editor.origin(*nodes))
+        if prod(shape[:axis]) == 1:
+            self.parts.add(added.name)
+        self.ordered.append(added)
         return output
 
     def _concat(self, pieces: list[gs.Variable], whole: gs.Variable) -> None:

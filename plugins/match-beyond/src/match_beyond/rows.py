@@ -1,11 +1,13 @@
 """Which rows of its inputs an operator reads for some rows of its result, and the operator on these rows alone.
 
-Rows are the indices of axis 1 of tensors with four axes and one sample (NHWC). All operators here compute a row of the
-result from few rows of each input; what is not listed cannot be divided.
+Rows are the indices of axis 1 of tensors with four axes and one sample (NHWC), or of axis 2 where a layer turns an
+input of the network from NCHW to NHWC. All operators here compute a row of the result from few rows of each input; what
+is not listed cannot be divided.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +18,10 @@ from match_core.ir.topology import is_constant
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-#: The axis of rows.
-AXIS = 1
+#: The axis of rows, and that of an input in NCHW.
+AXIS, TURNED_AXIS = 1, 2
+#: The permutation from NCHW to NHWC.
+_TO_NHWC = [0, 2, 3, 1]
 #: Windows that move over rows, with the attributes of a convolution.
 _WINDOWS = ("match.nhwc::ConvInteger", "match.nhwc::MaxPool")
 #: Operators that compute every element from the elements at the same place.
@@ -96,9 +100,9 @@ def has_rows(tensor: gs.Tensor) -> bool:
     return not is_constant(tensor) and tensor.shape is not None and len(tensor.shape) == 4 and int(tensor.shape[0]) == 1
 
 
-def height(tensor: gs.Tensor) -> int:
+def height(tensor: gs.Tensor, axis: int = AXIS) -> int:
     """The number of rows."""
-    return int(tensor.shape[AXIS])
+    return int(tensor.shape[axis])
 
 
 def computed(node: gs.Node) -> list[gs.Variable]:
@@ -106,14 +110,30 @@ def computed(node: gs.Node) -> list[gs.Variable]:
     return [tensor for tensor in node.inputs if tensor.name and not is_constant(tensor)]
 
 
-def rule_of(node: gs.Node) -> RowRule | None:
-    """The rule of an operator; None if it cannot be divided."""
+def turned_axes(nodes: Sequence[gs.Node]) -> dict[str, int]:
+    """The axis of rows of each tensor in NCHW that a layer turns to NHWC, by name; empty if it does nothing else."""
+    place = next((number for number, node in enumerate(nodes) if node.op == "Transpose"), None)
+    if place is None or list(nodes[place].attrs["perm"]) != _TO_NHWC:
+        return {}
+    before = (*nodes[:place], nodes[place])
+    if any(len(computed(node)) != 1 for node in before) or any(
+        qualified_op(n) not in _ELEMENTWISE for n in before[:-1]
+    ):
+        return {}
+    return {computed(node)[0].name: TURNED_AXIS for node in before}
+
+
+def rule_of(node: gs.Node, axes: Mapping[str, int]) -> RowRule | None:
+    """The rule of an operator; None if it cannot be divided. ``axes``: of rows, by tensor, if it is not ``AXIS``."""
     name, tensors = qualified_op(node), computed(node)
     if len(node.outputs) != 1 or not tensors or not all(has_rows(t) for t in (*tensors, node.outputs[0])):
         return None
-    size, made = height(tensors[0]), height(node.outputs[0])
-    if any(height(tensor) != size for tensor in tensors):
+    axis = axes.get(tensors[0].name, AXIS)
+    size, made = height(tensors[0], axis), height(node.outputs[0], axes.get(node.outputs[0].name, AXIS))
+    if any(height(tensor, axis) != size for tensor in tensors):
         return None
+    if node.op == "Transpose":
+        return RowRule(size) if axis == TURNED_AXIS else None
     if name in _WINDOWS:
         return _window(node, size)
     if name == "Pad":
@@ -124,7 +144,7 @@ def rule_of(node: gs.Node) -> RowRule | None:
         return RowRule(size, times=made // size) if same and made % size == 0 and len(node.inputs) == 3 else None
     if name == "Concat":
         return RowRule(size) if int(node.attrs["axis"]) == len(node.outputs[0].shape) - 1 else None
-    flat = all(t.values.ndim < 3 or t.values.shape[-3] == 1 for t in node.inputs if is_constant(t))
+    flat = all(t.values.ndim < 4 - axis or t.values.shape[axis - 4] == 1 for t in node.inputs if is_constant(t))
     return RowRule(size) if name in _ELEMENTWISE and made == size and flat else None
 
 

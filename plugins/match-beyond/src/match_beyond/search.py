@@ -35,7 +35,7 @@ def fit(request: FitRequest, kind: type[Chooser] = Chooser) -> Fit | None:
     network = Network.of(request.model, request.mapping, request.overlaps)
     bound, reason = least_bytes(network)
     home = soc.memory(soc.home).size_bytes
-    if bound > home:
+    if bound > home or request.attempt is None:
         return Fit(None, reason)
     chooser = kind(network, soc.swap_link)
     free = home - sum(network.sizes[name] for name in network.ends)

@@ -91,6 +91,7 @@ _CLUSTER_KERNELS = {
     "avgpool_even": _cluster(POOL2D, "match_gap9_avgpool", nothing),
     "maxpool": _cluster(POOL2D, "match_gap9_maxpool2d", nothing),
     "transpose": _cluster(TRANSPOSE, "match_gap9_transpose", nothing),
+    "transpose_part": _cluster(TRANSPOSE, "match_gap9_transpose", nothing),
     "quantize": _cluster(QUANTIZE, "match_gap9_quantize_tensor", nothing),
     "clip": _cluster(CLIP, "match_gap9_clip", nothing),
     "flip": _cluster(FLIP, "match_gap9_flip", nothing),

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def match_fit(request: FitRequest) -> Fit | None:
     """Rewrite a model that exceeds the home memory: layers in stripes of rows, tensors in the Soc's store.
 
-    Called: when no sequential program of a model fits, if units of the Soc copy between home memory and store.
+    Called: when no sequential program of a model fits, if units of the Soc copy between home memory and store, or all
+        work in the home memory. On other Socs, when no program fits at all, for a lower bound only.
 
     Arguments:
         request: model, Soc, the cheapest mapping, and a function that makes the program of a rewritten model.

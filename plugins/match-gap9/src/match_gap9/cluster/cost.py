@@ -68,7 +68,7 @@ class ClusterCost(UnitCost):
                 )
             case "linear":
                 return counted.linear(timing, rows=t["N"], c_in=t["C"], k_out=t["K"])
-            case "transpose":
+            case "transpose" | "transpose_part":
                 return counted.transpose(timing, rows=t["R"], columns=t["C"])
             case "quantize":
                 return counted.quantize(timing, elements=t["N"])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 import numpy as np
-from match_core import Any, Const, Dim, KernelInterface, Match, Op, Operand, Pattern, Workload
+from match_core import Any, Const, Dim, KernelInterface, Match, OneOf, Op, Operand, Pattern, Workload
 from match_core.lower.interfaces import UNARY
 from match_core.patterns.captures import number, type_name
 from match_core.patterns.rule import rule
@@ -13,6 +14,12 @@ from match_core.patterns.rules_tensors import bytes_wide, turned_matrix, turns_m
 from match_core.patterns.structures import OFFSET
 from match_core.patterns.structures import TRANSPOSE as TURNED
 from match_core.patterns.workloads import Numbers, axis, turned
+from match_host.kernels.movement.movement import MOVERS
+from match_host.kernels.nest import merge
+
+#: A permutation of a part of a tensor, which the DMA reads where it is, including a change of sign between them.
+_PART = Op("Slice", "part", (Any("input"),))
+TURNED_PART = Op("Transpose", "transpose", (OneOf((Op(OFFSET.op, "offset", (_PART,)), _PART)),))
 
 #: out[c][r] = in[r][c] ^ flip.
 TRANSPOSE = KernelInterface("transpose", UNARY, ("R", "C"), (), ("flip",))
@@ -37,6 +44,29 @@ def _transpose(match: Match) -> Workload:
     size = turned_matrix(match)
     assert size is not None  # the constraint says so
     return turned(size, "transpose", geometry=(("flip", _FLIP if match.has("offset") else 0),))
+
+
+def _matrix(match: Match) -> tuple[int, int] | None:
+    """The step between rows of the part in the whole tensor, and where the part begins; None if rows are not
+    contiguous."""
+    (copy,) = MOVERS["Slice"](match.node("part"))
+    groups = merge(copy.shape, (copy.source_strides,)).groups
+    sizes, steps = tuple(size for _, size in groups), [copy.source_strides[axis] for axis, _ in groups]
+    return (steps[0], copy.source_offset) if sizes == turned_matrix(match) and steps[-1] == 1 else None
+
+
+@rule("part", "the part is rows of the matrix with contiguous elements")
+def is_matrix(match: Match) -> str | None:
+    return None if turned_matrix(match) is None or _matrix(match) else "it is not"
+
+
+def _transpose_part(match: Match) -> Workload:
+    part = _matrix(match)
+    assert part is not None  # the constraint says so
+    whole = _transpose(match)
+    (r, c), (step, base) = whole.operand("input").axes, part
+    view = Operand("input", "input", (replace(r, stride=step), replace(c, stride=1)), base=base)
+    return replace(whole, operands=(view, whole.operand("output")))
 
 
 def _elements(match: Match, kind: str, geometry: Numbers, input_bits: int = 8) -> Workload:
@@ -106,6 +136,13 @@ LAYOUT_PATTERNS = (
         TURNED,
         (bytes_wide, turns_matrix),
         _transpose,
+    ),
+    Pattern(
+        "transpose_part",
+        "layout change of a part of an 8-bit tensor, read where it is (match_gap9_transpose_bytes)",
+        TURNED_PART,
+        (bytes_wide, turns_matrix, is_matrix),
+        _transpose_part,
     ),
     Pattern(
         "flip",

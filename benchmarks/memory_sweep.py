@@ -1,0 +1,125 @@
+"""Less and less home memory: every program on the twin, down to the least that any program requires.
+
+``python -m benchmarks.memory_sweep [--targets ...] [--update]`` compiles each network with 12 sizes of the home memory,
+from what its program uses with all of it down to the lower bound that MATCH-M001 proves, runs each program on the twin,
+and compares it bit for bit. It prints a table for each target, and with ``--update`` writes it to docs/beyond.md. A row
+fails if a program with more memory took more cycles. Cycles are modelled unless a column says twin; seconds are those
+of one process, compilation and twin, with an empty cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import process_time
+from typing import Literal
+
+from match_beyond.network import Network
+from match_beyond.search import least_bytes
+from match_core.contract.compilation import Compilation
+from match_core.contract.errors import InfeasibleError
+from match_core.contract.observe import NullObserver
+from match_core.pipeline import CompileRequest, compile_model
+from match_core.plugin.facade import Plugins
+from match_verify.verify import VerifyRequest, verify_model
+
+from benchmarks.large_networks import mobilenet_v2, resnet50, unet
+from benchmarks.tables import ROOT, Cell, Column, Table
+
+MODELS = ROOT.parent / "shared" / "models"
+STEPS = 12
+MADE: dict[str, Callable[[Path], Path]] = {
+    "unet_48": lambda path: unet(path, size=48, width=8, levels=2),
+    "mobilenet_v2_48": lambda path: mobilenet_v2(path, size=48, classes=10, stages=4),
+    "resnet50_64": lambda path: resnet50(path, size=64, classes=10, width=8),
+}
+_MLPERF = tuple(f"mlperf_{name}_int8_qdq" for name in ("resnet8", "dscnn", "mobilenetv1_025", "autoencoder"))
+_MATCHA = ("resnet_block", "resnext_block", "transformer_block", "resnet8", "autoencoder", "dscnn", "mobilenet")
+#: Networks by target; those that are not in ``MADE`` are stored in ../shared/models.
+NETWORKS = {
+    "gap9": (*_MLPERF, *MADE),
+    "diana": _MLPERF,
+    "carfield": tuple(f"matcha_{name}_f16" for name in _MATCHA),
+    "ita": ("ita_mobilebert_l1_int8_qdq", "ita_dinov2_l1_int8_qdq", "ita_whisper_l1_int8_qdq"),
+}
+COLUMNS = (
+    Column("network"),
+    Column("bytes", ","),
+    Column("used", ","),
+    Column("cycles", ","),
+    Column("cycles on the twin", ","),
+    Column("of the first", ".2f"),
+    Column("units"),
+    Column("result"),
+    Column("s", ".0f"),
+)
+
+
+def sizes(model: Path, target: str, plugins: Plugins) -> tuple[str, list[int]]:
+    """The home memory, and the sizes to try: from what the default program uses with all of it down to the least that
+    any program needs."""
+
+    def compiled(execution: Literal["auto", "sequential"]) -> Compilation:
+        return compile_model(CompileRequest(model, target, execution=execution), plugins, NullObserver()).compilation
+
+    program, sequential = compiled("auto").program, compiled("sequential")
+    used = next(use.used_bytes for use in program.memory if use.memory == program.soc.home)
+    least, _ = least_bytes(Network.of(sequential.model, sequential.mapping))
+    return program.soc.home, [(used - (used - least) * step // (STEPS - 1)) // 16 * 16 for step in range(STEPS)]
+
+
+def rows(network: str, target: str, model: Path, plugins: Plugins) -> Iterator[tuple[Cell, ...]]:
+    """A program for each size."""
+    first = before = 0
+    home, tried = sizes(model, target, plugins)
+    for size in tried:
+        begin = process_time()
+        request = VerifyRequest(model, target, memory=((home, size),), cache=False)
+        try:
+            result = verify_model(request, plugins)
+        except InfeasibleError as error:
+            yield (network, size, *([None] * 5), error.code, process_time() - begin)
+            continue
+        program = result.compilation.program
+        used = next(use.used_bytes for use in program.memory if use.memory == home)
+        cycles, first = program.predicted_cycles, first or program.predicted_cycles
+        verdict = "bit exact" if result.bit_exact else "WRONG"
+        verdict += ", FASTER THAN WITH MORE" if cycles < before else ""
+        before = cycles
+        kind = "side by side" if program.soc.mode == "concurrent" else "one after another"
+        twin = result.run.cycles_total
+        yield (network, size, used, cycles, twin, cycles / first, kind, verdict, process_time() - begin)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--targets", nargs="+", choices=sorted(NETWORKS), default=sorted(NETWORKS))
+    parser.add_argument("--networks", nargs="+", help="only these")
+    parser.add_argument("--update", action="store_true", help="write the tables to docs/beyond.md")
+    chosen = parser.parse_args()
+    plugins = Plugins.load()
+    for target in chosen.targets:
+        found: list[tuple[Cell, ...]] = []
+        with tempfile.TemporaryDirectory() as folder:
+            for name in NETWORKS[target]:
+                if chosen.networks and name not in chosen.networks:
+                    continue
+                made = MADE.get(name)
+                model = made(Path(folder) / f"{name}.onnx") if made else MODELS / name / "model.onnx"
+                for row in rows(name, target, model, plugins):
+                    found.append(row)
+                    sys.stderr.write(f"{target} {row}\n")
+        only = f" --networks {' '.join(chosen.networks)}" if chosen.networks else ""
+        about = f"*target {target}, `python -m benchmarks.memory_sweep --targets {target}{only}`*"
+        table = Table(f"memory-{target}", about, COLUMNS, tuple(found))
+        sys.stdout.write(f"{table.markdown()}\n")
+        if chosen.update:
+            table.put(ROOT / "docs" / "beyond.md")
+
+
+if __name__ == "__main__":
+    main()
