@@ -137,7 +137,7 @@ class Deployer:
 
 
 def _others(candidate: Candidate, offered: Sequence[Assignment]) -> bool:
-    """Whether other candidates compute all of its nodes and no more."""
+    """Whether it is one of those offered, and others of them compute all of its nodes and no more."""
     nodes = set(candidate.node_names)
-    others = (item.candidate.node_names for item in offered if item.candidate.index != candidate.index)
-    return nodes == {name for names in others if nodes.issuperset(names) for name in names}
+    rest = [item.candidate.node_names for item in offered if item.candidate is not candidate]
+    return len(rest) < len(offered) and nodes == {name for names in rest if nodes.issuperset(names) for name in names}
