@@ -29,7 +29,7 @@ COLLECTED = ((0, 8, 0.0), (2, 5, 0.7))
 #: Layers that figures need, at least.
 FEWEST = 3
 #: Copies of single elements need more layers: the core's own kernels take most of them, and leave odd ones.
-MANY, ALONE = 5, (", elements", ", woven", ", few rows", ", tiles")
+MANY, ALONE = 5, (", elements", ", woven", ", few rows", ", few columns", ", tiles")
 #: Instructions of a call: above that, layers are too much of a size to tell it.
 MOST_CALL = 250
 #: Rounds of the fit, of those that are tried, and the relative error below which layers count the same.
@@ -124,15 +124,17 @@ def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
         for key in layer.keys if layer.keys != (OWN,) else ():
             groups[key].append(layer)
     host = [layer for layer in layers if layer.keys != (OWN,)]
-    found: dict[str, Figures] = {GENERAL: fit(host, ("call", *(constant.name for constant in OPERATION_CYCLES)))}
+    names = ("call", *(constant.name for constant in OPERATION_CYCLES))
+    found: dict[str, Figures] = {GENERAL: fit(host, names, every=True)}
     for key, group in sorted(groups.items()):
         names = list(dict.fromkeys(name for layer in group for name in layer.counts))
         if key.startswith(OWN):
             figures = fit(group, [name for name in names if name != "elements"], every=True)
             found.setdefault(OWN, {}).update(figures)
         elif enough(group, names) and len(group) >= (MANY if key.endswith(ALONE) else FEWEST):
-            figures = fit(group, ["call", *names])
-            found[key] = figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, names)
+            every = "," not in key  # of any form: no count may be free
+            figures = fit(group, ["call", *names], every)
+            found[key] = figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, names, every)
         else:
             continue
         errors = [total(layer, figures) / layer.counted - 1 for layer in group]

@@ -78,10 +78,12 @@ def _move(workload: Workload) -> str:
 
 
 def _alone(workload: Workload) -> str:
-    """Helium stores two or four vectors element by element; loops over few channels that become rows have no turns."""
+    """Helium stores two or four vectors element by element; loops over few channels have no turns."""
     before, after = ([axis.size for axis in operand.axes] for operand in (workload.operands[0], workload.operands[-1]))
     if after and after[-1] in _WOVEN:
         return ", woven"
+    if after and after[-1] < max(_WOVEN):
+        return ", few columns"
     rows = len(before) == len(after) == _IMAGE_AXES and before[-1] == after[1] and before[-2] == after[-1]
     return ", few rows" if rows and before[-1] <= _SHORT else ""
 
@@ -144,7 +146,9 @@ def counts_of(workload: Workload) -> Mapping[str, int]:
         return counts
     *sources, result = workload.operands
     if kind in MOVES:
-        return {**counts, "runs": sum(_runs(source, result, kind == "host_transpose") for source in sources)}
+        runs = sum(_runs(source, result, kind == "host_transpose") for source in sources)
+        lines = counts["elements"] // result.axes[-1].size if result.axes else 1
+        return {**counts, "runs": runs, "rows": lines}
     if not result.axes:
         return counts
     last = result.axes[-1].size
