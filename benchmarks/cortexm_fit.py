@@ -29,7 +29,9 @@ COLLECTED = ((0, 8, 0.0), (2, 5, 0.7))
 #: Layers that figures need, at least.
 FEWEST = 3
 #: Copies of single elements need more layers: the core's own kernels take most of them, and leave odd ones.
-MANY, ALONE = 5, (", elements", ", woven", ", few rows", ", few columns", ", tiles")
+MANY, ALONE = 5, (", elements", ", woven", ", few rows", ", few columns")
+#: Copies whose instructions differ fourfold with sizes that no form tells: without figures they stay a last choice.
+TILES = ", tiles"
 #: Instructions of a call: above that, layers are too much of a size to tell it.
 MOST_CALL = 250
 #: Rounds of the fit, of those that are tried, and the relative error below which layers count the same.
@@ -121,7 +123,7 @@ def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
         if layer.keys == (OWN,):
             form = next(name for name in layer.counts if name != "elements").rsplit("_", 1)[0]
             groups[f"{OWN} {form}"].append(layer)
-        for key in layer.keys if layer.keys != (OWN,) else ():
+        for key in (key for key in layer.keys if layer.keys != (OWN,) and not key.endswith(TILES)):
             groups[key].append(layer)
     host = [layer for layer in layers if layer.keys != (OWN,)]
     names = ("call", *(constant.name for constant in OPERATION_CYCLES))
@@ -131,7 +133,9 @@ def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
         if key.startswith(OWN):
             figures = fit(group, [name for name in names if name != "elements"], every=True)
             found.setdefault(OWN, {}).update(figures)
-        elif enough(group, names) and len(group) >= (MANY if key.endswith(ALONE) else FEWEST):
+        elif (
+            not key.endswith(TILES) and enough(group, names) and len(group) >= (MANY if key.endswith(ALONE) else FEWEST)
+        ):
             every = "," not in key  # of any form: no count may be free
             figures = fit(group, ["call", *names], every)
             found[key] = figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, names, every)
