@@ -1,9 +1,11 @@
 """Instructions of the parts of kernels on Cortex-M cores, fitted to counts on the emulator.
 
 ``python -m benchmarks.cortexm_fit [CORE ...]`` compiles made networks (cortexm_made.py) for each core, runs them on
-QEMU, and writes ``match_cortexm/figures.json``. The sum of absolute logarithms of modelled by counted instructions is
-least; no part is negative. The fit's errors are printed; ``python -m benchmarks.cortexm_layers`` prints those of layers
-that it has not seen.
+QEMU, and writes ``match_cortexm/figures.json``. Kernels are chosen without figures (``cortexm_counts.explored``), so
+the file depends on nothing but the command. The sum of absolute logarithms of modelled by counted instructions is
+least; no part is negative; a part joins a form's figures if layers that were left out, the largest too, are predicted
+better with it. The fit's errors are printed; ``python -m benchmarks.cortexm_layers`` prints those of layers that it has
+not seen.
 """
 
 from __future__ import annotations
@@ -19,17 +21,26 @@ from match_core.plugin.facade import Plugins
 from match_cortexm.figures import FILE, GENERAL, LIKE, OWN
 from match_host.constants import OPERATION_CYCLES
 
-from benchmarks.cortexm_counts import CORES, Layer, made_layers
+from benchmarks.cortexm_counts import CORES, Layer, explored, made_layers
 
-SEED, ROUNDS = 0, 10
+#: Layers of each kind, where kernels compete at the host's costs and where these vary by a power of e: (seed, rounds,
+#: power).
+COLLECTED = ((0, 8, 0.0), (2, 5, 0.7))
 #: Layers that figures need, at least.
 FEWEST = 3
 #: Copies of single elements need more layers: the core's own kernels take most of them, and leave odd ones.
-MANY, ALONE = 5, (", elements", ", tiles")
+MANY, ALONE = 5, (", elements", ", woven", ", few rows", ", few columns")
+#: Copies whose instructions differ fourfold with sizes that no form tells: without figures they stay a last choice.
+TILES = ", tiles"
 #: Instructions of a call: above that, layers are too much of a size to tell it.
 MOST_CALL = 250
-#: Rounds of the fit, and the relative error below which layers count the same.
-REWEIGHTED, LEAST = 30, 0.02
+#: Rounds of the fit, of those that are tried, and the relative error below which layers count the same.
+REWEIGHTED, TRIED, LEAST = 30, 6, 0.02
+#: Parts of the layers that are left out one after another, beside the largest third; the largest error that counts of
+#: them (a logarithm), and what is left of their mean square error with a count that helps.
+PARTS, MOST_ERROR, GAIN = 4, 2.0, 0.94
+#: Counts of products: their kernels do little else, and store results.
+PRODUCTS = ("tile_macs", "floating_tile_macs", "stored")
 Figures = dict[str, float]
 
 
@@ -46,15 +57,47 @@ def nonnegative(rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return np.zeros(rows.shape[1])
 
 
-def fit(layers: Sequence[Layer], names: Sequence[str]) -> Figures:
-    """Instructions of each named count, by least squares with weights that make them least logarithms."""
-    rows = np.array([[_count(layer, name) / layer.counted for name in names] for layer in layers], float)
-    weights, values = np.ones(len(layers)), np.zeros(len(names))
-    for _ in range(REWEIGHTED):
+def solved(rows: np.ndarray, rounds: int) -> np.ndarray:
+    """Instructions of each count, of ``rows`` [layers, counts] by counted instructions: least squares with weights that
+    make them least logarithms."""
+    weights, values = np.ones(len(rows)), np.zeros(rows.shape[1])
+    for _ in range(rounds):
         values = nonnegative(rows * weights[:, None], weights)
         ratio = np.maximum(rows @ values, 1e-3)
         weights = np.sqrt(np.maximum(np.abs(np.log(ratio)), LEAST)) / np.maximum(np.abs(ratio - 1), LEAST)
-    return {name: round(float(value), 3) for name, value in zip(names, values, strict=True) if value >= 0.0005}
+    return values
+
+
+def unseen_error(rows: np.ndarray, parts: Sequence[np.ndarray]) -> float:
+    """The mean square logarithm for layers that the fit does not see, each of ``parts`` in turn."""
+    errors: list[float] = []
+    for part in parts:
+        kept = np.delete(rows, part, axis=0)
+        ratio = rows[part] @ solved(kept, TRIED) if len(kept) else np.zeros(len(part))
+        errors += list(np.minimum(np.abs(np.log(np.maximum(ratio, 1e-3))), MOST_ERROR))
+    return float(np.mean(np.square(errors)))
+
+
+def fit(layers: Sequence[Layer], names: Sequence[str], every: bool = False) -> Figures:
+    """Instructions of each named count that helps; products come first where there are any. ``every``: all counts."""
+    rows = np.array([[_count(layer, name) / layer.counted for name in names] for layer in layers], float)
+    order = np.argsort([layer.counted for layer in layers], kind="stable")
+    parts = [*(order[first::PARTS] for first in range(min(PARTS, len(order)))), order[-max(1, len(order) // 3) :]]
+    used = list(range(len(names))) if every else []
+    best = np.inf
+    while len(used) < len(names):
+        among = [place for place, name in enumerate(names) if name in PRODUCTS] if not used else []
+        among = [n for n in among or range(len(names)) if n not in used and rows[:, n].any()]
+        tried = [(unseen_error(rows[:, [*used, place]], parts), place) for place in among]
+        if not tried or min(tried)[0] > best * GAIN:
+            break
+        best, place = min(tried)
+        used.append(place)
+        if names[place] in PRODUCTS and len(used) == 1:  # results cost something, where few layers tell how much
+            used += [n for n, name in enumerate(names) if name == "elements"]
+            best = unseen_error(rows[:, used], parts)
+    values = zip(used, solved(rows[:, used], REWEIGHTED), strict=True)
+    return {names[place]: round(float(value), 3) for place, value in values if value >= 0.0005}
 
 
 def _count(layer: Layer, name: str) -> int:
@@ -80,18 +123,22 @@ def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
         if layer.keys == (OWN,):
             form = next(name for name in layer.counts if name != "elements").rsplit("_", 1)[0]
             groups[f"{OWN} {form}"].append(layer)
-        for key in layer.keys if layer.keys != (OWN,) else ():
+        for key in (key for key in layer.keys if layer.keys != (OWN,) and not key.endswith(TILES)):
             groups[key].append(layer)
     host = [layer for layer in layers if layer.keys != (OWN,)]
-    found: dict[str, Figures] = {GENERAL: fit(host, ("call", *(constant.name for constant in OPERATION_CYCLES)))}
+    names = ("call", *(constant.name for constant in OPERATION_CYCLES))
+    found: dict[str, Figures] = {GENERAL: fit(host, names, every=True)}
     for key, group in sorted(groups.items()):
         names = list(dict.fromkeys(name for layer in group for name in layer.counts))
         if key.startswith(OWN):
-            figures = fit(group, [name for name in names if name != "elements"])
+            figures = fit(group, [name for name in names if name != "elements"], every=True)
             found.setdefault(OWN, {}).update(figures)
-        elif enough(group, names) and len(group) >= (MANY if key.endswith(ALONE) else FEWEST):
-            figures = fit(group, ["call", *names])
-            found[key] = figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, names)
+        elif (
+            not key.endswith(TILES) and enough(group, names) and len(group) >= (MANY if key.endswith(ALONE) else FEWEST)
+        ):
+            every = "," not in key  # of any form: no count may be free
+            figures = fit(group, ["call", *names], every)
+            found[key] = figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, names, every)
         else:
             continue
         errors = [total(layer, figures) / layer.counted - 1 for layer in group]
@@ -107,7 +154,10 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     plugins = Plugins.load()
     for core in options.cores or [core for core in CORES if core not in LIKE]:
-        layers = made_layers(core, SEED, ROUNDS, plugins)
+        layers = []
+        for seed, rounds, spread in COLLECTED:
+            with explored(spread):
+                layers += made_layers(core, seed, rounds, plugins)
         sys.stdout.write(f"{core}: {len(layers)} layers\n")
         figures = json.loads(FILE.read_text(encoding="utf-8"))
         figures[core] = fitted(layers)

@@ -94,8 +94,8 @@ def _pool(net: Net, op: str) -> None:
 
 def _inner_pool(net: Net, op: str, whole: bool = False) -> None:
     """Pooling in the middle of a network, where channels are last; ``whole``: of images, to the same scale."""
-    channels, height, width = some_channels(net), net.between(3, 12), net.between(3, 12)
-    y = net.add("Conv", net.source(1, 4, height, width), net.weight(channels, 4, 1, 1))
+    channels, height, width, first = some_channels(net), net.between(3, 12), net.between(3, 12), net.between(1, 12)
+    y = net.add("Conv", net.source(1, first, height, width), net.weight(channels, first, 1, 1))
     if whole:
         ends = net.constant(0.03), net.constant(net.between(-128, 20), np.int8)
         y = net.add("DequantizeLinear", net.add("QuantizeLinear", y, *ends), *ends) if net.quantised else y
@@ -156,9 +156,9 @@ def _heads(net: Net, columns: bool = False) -> None:
 def _inner_conv(net: Net, kernel: int, depthwise: bool = False) -> None:
     """A convolution in the middle of a network, where channels are last."""
     inputs, stride, size = some_channels(net), 1 + (net.between(0, 2) == 0), net.between(kernel + 1, 14)
-    outputs, pads = inputs if depthwise else some_channels(net), kernel // 2
+    outputs, pads, first = inputs if depthwise else some_channels(net), kernel // 2, net.between(1, 12)
     bias = net.constant(net.rng.normal(0, 1, inputs))
-    y = net.add("Conv", net.source(1, 4, size, size + net.between(0, 3)), net.weight(inputs, 4, 1, 1), bias)
+    y = net.add("Conv", net.source(1, first, size, size + net.between(0, 3)), net.weight(inputs, first, 1, 1), bias)
     weight = net.weight(outputs, 1 if depthwise else inputs, kernel, kernel)
     group, bias = inputs if depthwise else 1, net.constant(net.rng.normal(0, 1, outputs))
     y = net.add(
@@ -258,6 +258,8 @@ INTEGER_KINDS: dict[str, Callable[[Net], None]] = {
     "written_add": lambda net: written(net, added=True),
     "written_average": written_average,
     "written_average_8": lambda net: written_average(net, 8),
+    # Numbers of positions by which compilers divide 64 bits in a function of their library.
+    "written_average_odd": lambda net: written_average(net, 9 + 2 * net.between(0, 2)),
     "plain_average": lambda net: written_average(net, plain=True),
     "tied_average": tied_average,
     "real_sum": real_sum,

@@ -9,10 +9,10 @@ from onnx import TensorProto, helper
 from benchmarks.cortexm_net import Net, some_channels, some_image, some_rows
 
 
-def written_average(net: Net, size: int = 0, plain: bool = False) -> None:
-    """The average of an image, written with integer operators; of ``size`` positions squared; ``plain``: of an
-    input."""
-    channels, wide = some_channels(net), 0 if size else net.between(0, 2)
+def written_average(net: Net, size: int = 0, wide: int = 0, plain: bool = False) -> None:
+    """The average of an image, written with integer operators; of ``size`` by ``size + wide`` positions; ``plain``: of
+    an input."""
+    channels, wide = some_channels(net), wide if size else net.between(0, 2)
     size = size or net.between(3, 9)
     if plain:
         stored = _plain(net, 1, channels, size, size + wide)
@@ -40,10 +40,13 @@ def real_sum(net: Net) -> None:
 
 
 def tied_average(net: Net) -> None:
-    """The average of a power of two positions to the same scale, which has ties."""
-    channels, size = some_channels(net), int(2 ** net.between(1, 3))
-    y = net.add("Conv", net.source(1, 4, size, 2 * size), net.weight(channels, 4, 1, 1))
-    ends = net.constant(0.03), net.constant(net.between(-128, 20), np.int8)
+    """The average of a power of two positions to the same scale, which has ties; behind a Relu in half of the layers,
+    where zero is the least number, and averages of nothing else saturate."""
+    channels, size, first, cut = some_channels(net), int(2 ** net.between(1, 3)), net.between(1, 12), net.between(0, 1)
+    bias = net.constant(net.rng.normal(-0.5 if cut else 0, 2, channels))
+    y = net.add("Conv", net.source(1, first, size, 2 * size), net.weight(channels, first, 1, 1), bias)
+    y = net.add("Relu", y) if cut else y
+    ends = net.constant(0.03), net.constant(-128 if cut else net.between(-127, 20), np.int8)
     y = net.add("DequantizeLinear", net.add("QuantizeLinear", y, *ends), *ends)
     y = net.add("QuantizeLinear", net.add("AveragePool", y, kernel_shape=[size, 2 * size]), *ends)
     net.outputs.append(helper.make_tensor_value_info(y, TensorProto.INT8, None))

@@ -29,6 +29,9 @@ STRICT = (
     *("-Wmissing-prototypes", "-Wcast-qual", "-Werror"),
 )
 CORTEX_M4 = ("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16")
+CORTEX_M55 = ("arm-none-eabi-gcc", "-mcpu=cortex-m55", "-mfloat-abi=hard", "-mfpu=auto")
+#: Programs whose kernels are written for a core, and its compiler.
+CORES = {"m4": CORTEX_M4, "m55": CORTEX_M55}
 RV32 = ("riscv64-unknown-elf-gcc", "-march=rv32imac", "-mabi=ilp32", "--specs=picolibc.specs")
 FUSED = re.compile(r"\bv?fn?m(?:add|sub|a|s)\b|\bvfn?m(?:add|sub)[0-9a-z]*\b|\bvfn?m[as]\.f(?:32|64)\b")
 ELEMENTS = 3 * 16 * 16
@@ -44,7 +47,7 @@ def _compiled(name: str, folder: Path, plugins: Plugins) -> Path:
         readable(model)
     else:
         QdqBuilder(3, 4, 12, 12).conv(8, 3).conv(8, 3, group=8).conv(4, 1).save(model)
-    target = name if name in ("diana", "gap9") else "host"
+    target = {"integers": "host", "floats": "host", "m4": "stm32l4r5", "m55": "corstone300"}.get(name, name)
     compile_model(CompileRequest(model, target, folder / name, **options), plugins)  # type: ignore[arg-type]
     return folder / name
 
@@ -52,7 +55,7 @@ def _compiled(name: str, folder: Path, plugins: Plugins) -> Path:
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory, plugins: Plugins) -> Mapping[str, Path]:
     folder = tmp_path_factory.mktemp("shipped")
-    return {name: _compiled(name, folder, plugins) for name in ("integers", "floats", "gap9", "diana")}
+    return {name: _compiled(name, folder, plugins) for name in ("integers", "floats", "gap9", "diana", *CORES)}
 
 
 def _own(program: Path, pattern: str = "*.c") -> list[Path]:
@@ -131,10 +134,15 @@ def test_build_files_ask_for_standard_c(programs: Mapping[str, Path]) -> None:
 # ---- readable, and taken by every compiler ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["integers", "floats"])
+@pytest.mark.parametrize("name", ["integers", "floats", *CORES])
 def test_all_files_of_the_folder_build(name: str, programs: Mapping[str, Path], tmp_path: Path) -> None:
-    """``*.c`` is the library; the example is beside it. No warning, as C11; headers are included by C++17."""
+    """``*.c`` is the library; the example is beside it. No warning, as C11; headers are included by C++17. Kernels of a
+    core build for any machine, and those of its instructions by its compiler."""
     program = programs[name]
+    if shutil.which(CORES.get(name, ("cc",))[0]) is not None:
+        for source in _own(program):
+            done = _compile((*CORES.get(name, ("cc",)), "-ffp-contract=off", *STRICT), source, "-O3")
+            assert done.returncode == 0, done.stderr
     for source in (*_own(program), program / "example" / "main.c"):
         done = _compile(("cc", *STRICT), source, "-O2", f"-I{program}")
         assert done.returncode == 0, done.stderr
@@ -165,7 +173,17 @@ def test_parameters_are_named_after_what_they_are(programs: Mapping[str, Path]) 
     names = {name for head in heads for name in re.findall(r"(\w+)(?:,|$)", head.strip())}
     assert {"input", "output", "weights", "multipliers", "addends", "shift"} <= names
     assert not [name for name in names if re.fullmatch(r"(in|out|arg)\d+", name)]
-    assert "#include <math.h>" not in (programs["integers"] / "integers_weights.c").read_text(encoding="utf-8")
+    for name in ("integers", *CORES):
+        for path in sorted(programs[name].rglob("*.[ch]")):
+            assert "math.h" not in path.read_text(encoding="utf-8"), f"nothing in {path.name} needs it"
+
+
+def test_no_header_of_a_twin_is_shipped(programs: Mapping[str, Path]) -> None:
+    """No file of a program includes what only a twin has, or has its name."""
+    for program in programs.values():
+        for path in sorted(program.rglob("*.[ch]")):
+            text = path.read_text(encoding="utf-8")
+            assert "twin" not in path.name and not re.findall(r"#include\s+[<\"]\w*twin\w*", text), path
 
 
 def test_the_header_states_what_an_application_needs(programs: Mapping[str, Path]) -> None:
@@ -180,6 +198,40 @@ def test_the_header_states_what_an_application_needs(programs: Mapping[str, Path
     assert float(macros["IN_INPUT_SCALE"].rstrip("f")) > 0 and "IN_INPUT_ZERO_POINT" in macros
     assert [name for name in macros if name.startswith("OUT_") and name.endswith("_SCALE")]
     assert macros["RAM_BYTES"] == f"{document['arenas'][0]['size_bytes']}u"
+
+
+@pytest.mark.parametrize("build", [("-O2", "-DNDEBUG"), ("-O0",)], ids=["release", "debug"])
+def test_wrong_addresses_are_errors_in_every_build(
+    build: tuple[str, ...], programs: Mapping[str, Path], tmp_path: Path
+) -> None:
+    """Nothing is read or written: an arena, a state or a tensor that is not aligned, or is not there."""
+    program = programs["floats"]
+    text = (program / "example" / "main.c").read_text(encoding="utf-8")
+    body = text[text.index("    const floats_t ctx") : text.index("    int status")]
+    turns = [
+        ("FLOATS_OK", ""),
+        ("FLOATS_ERROR_ARGUMENT", ".image = image", ".image = (float *)(void *)((uint8_t *)image + 1)"),
+        ("FLOATS_ERROR_ARGUMENT", ".scores = scores", ".scores = (float *)(void *)((uint8_t *)scores + 2)"),
+        ("FLOATS_ERROR_ARGUMENT", ".scores = scores", ".scores = NULL"),
+        ("FLOATS_ERROR_ARENA", ".ram = ram", ".ram = ram + 1"),
+        ("FLOATS_ERROR_ARENA", ".ram = ram", ".ram = NULL"),
+        ("FLOATS_ERROR_ARENA", ".state = &state", ".state = (floats_state_t *)(void *)((uint8_t *)&state + 1)"),
+        ("FLOATS_ERROR_ARENA", ".state = &state", ".state = NULL"),
+    ]
+    calls = ""
+    for number, (wanted, *change) in enumerate(turns):
+        changed = body.replace(*change) if len(change) == 2 else body
+        call = f"    if (floats_run(&ctx, &in, &out) != {wanted}) {{\n        return {number + 1};\n    }}\n"
+        calls += f"    {{\n{changed}{call}    }}\n"
+    start = f"{body}    if (floats_init(&ctx) != FLOATS_OK) {{\n        return 99;\n    }}\n"
+    head = text[: text.index("int main(void)")]
+    (tmp_path / "main.c").write_text(
+        f"#include <stddef.h>\n{head}int main(void)\n{{\n{start}{calls}    return 0;\n}}\n", encoding="utf-8"
+    )
+    sources = [*map(str, _own(program)), str(tmp_path / "main.c")]
+    command = ["cc", "-std=c11", *build, f"-I{program}", *sources, "-lm", "-o", str(tmp_path / "app")]
+    subprocess.run(command, check=True)
+    assert subprocess.run([tmp_path / "app"], check=False).returncode == 0, "the number of the turn in the list"
 
 
 # ---- yields, stack ------------------------------------------------------------------------------------------------
@@ -217,11 +269,13 @@ def test_long_loops_and_waits_yield(programs: Mapping[str, Path], tmp_path: Path
 
 @pytest.mark.parametrize("level", ["-Os", "-O2", "-O3"])
 @pytest.mark.parametrize("compiler", [("cc",), CORTEX_M4, RV32], ids=["x86", "m4", "rv32"])
-@pytest.mark.parametrize("name", ["integers", "floats"])
+@pytest.mark.parametrize("name", ["integers", "floats", "core"])
 def test_the_stack_bound_holds(
     name: str, compiler: tuple[str, ...], level: str, programs: Mapping[str, Path], tmp_path: Path
 ) -> None:
-    """The deepest path that gcc states is at most what the header states."""
+    """The deepest path that gcc states is at most what the header states; kernels of a core on this core."""
+    if name == "core":
+        name, compiler = {CORTEX_M4: ("m4", CORTEX_M4), ("cc",): ("m55", CORTEX_M55)}.get(compiler, ("m4", ("cc",)))
     if shutil.which(compiler[0]) is None:
         pytest.skip(f"{compiler[0]} is not on this machine")
     program, graphs = programs[name], []
@@ -291,7 +345,7 @@ def _deviations() -> set[str]:
     return set(re.findall(r"^\| ([0-9]+\.[0-9]+) \|", text_of(DOCS / "misra.md"), flags=re.MULTILINE))
 
 
-@pytest.mark.parametrize("name", ["integers", "floats", "diana"])
+@pytest.mark.parametrize("name", ["integers", "floats", "diana", *CORES])
 def test_every_finding_of_misra_is_a_listed_deviation(name: str, programs: Mapping[str, Path]) -> None:
     if shutil.which("cppcheck") is None:
         if os.environ.get("CI"):

@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 import onnx
+import onnx_graphsurgeon as gs
 import pytest
 from host_harness import Array, Case, expected, make_model
+from match_host.kernels.elementwise.elementwise import _node_work
 from match_host.kernels.elementwise.scalar_table import SCALAR_OPS
 from match_host.kernels.scalar import ALL_TYPES
 from match_host.operators import OPERATOR_TABLE
@@ -237,3 +239,18 @@ def test_undefined_divisions_are_defined(run_cases: Callable[..., list[list[dict
     divided, rest = run_cases([Case(model, [{"a": a, "b": b}]) for model in models])
     assert divided[0]["y"].tolist() == [0, 0, -(2**31), -(2**31)]
     assert rest[0]["y"].tolist() == [0, 0, 0, 0]
+
+
+def test_divisions_that_compilers_call_a_function_for() -> None:
+    """Of 64 bits by a constant, on machines of 32 bits: the numbers are those of gcc 12 for Cortex-M4."""
+
+    def costs(divisor: int) -> str:
+        node = gs.Node("Div", inputs=[gs.Variable("x", np.int64, (3,)), gs.Constant("d", np.full(3, divisor))])
+        work = _node_work(node, SCALAR_OPS["Div"])
+        return "call" if work.wide_divide else "products" if work.wide_multiply else "shift"
+
+    found = {divisor: costs(divisor) for divisor in range(2, 126)}
+    assert [d for d, kind in found.items() if kind == "call"] == [
+        37, 53, 59, 61, 67, 71, 74, 79, 81, 83, 95, 97, 101, 103, 106, 107, 109, 111, 115, 118, 121, 122, 125,
+    ]  # fmt: skip
+    assert [d for d, kind in found.items() if kind == "shift"] == [2, 4, 8, 16, 32, 64]

@@ -114,6 +114,24 @@ def test_every_extra_installs_without_a_network(wheelhouse: Path, wheels: dict[s
 
 
 @pytest.mark.slow
+def test_one_package_and_one_command_run_a_model_on_an_emulated_board(wheelhouse: Path, tmp_path: Path) -> None:
+    """``pip install match-cortexm`` and ``match verify model.onnx -t stm32l4r5 --on qemu``, nothing else."""
+    for tool in ("arm-none-eabi-gcc", "qemu-system-arm"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not on this machine")
+    environment = new_environment(tmp_path / "venv", wheelhouse)
+    environment.run("pip", "install", "match-cortexm")
+    QdqBuilder(11, 3, 8, 8).conv(8, 3).conv(8, 3, group=8).conv(4, 1).save(environment.folder / "model.onnx")
+    verified = opened(environment.run("match", "verify", "model.onnx", "-t", "stm32l4r5", "--on", "qemu", "--json"))
+    assert verified["bit_exact"] is True and verified["target"] == "stm32l4r5"
+    assert verified["instructions"]["total"] > 0 and verified["place"].startswith("mps2-an386")
+    readable = environment.run("match", "verify", "model.onnx", "-t", "stm32l4r5", "--on", "qemu")
+    assert "mps2-an386" in readable and "instructions" in readable
+    doctor = environment.run("match", "doctor")
+    assert "arm-none-eabi-gcc" in doctor and "qemu-system-arm" in doctor
+
+
+@pytest.mark.slow
 def test_pipx_installs_a_chip(wheelhouse: Path, tmp_path: Path) -> None:
     """The command has the chip's name, and with the resources of match-core its own."""
     pipx = shutil.which("pipx")

@@ -8,12 +8,14 @@ import pytest
 from match_core.contract.workload import Axis, Dim, Operand, Workload
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
+from match_cortexm import cost
 from match_cortexm.cores import CORES
 from match_cortexm.cost import cost_on
 from match_cortexm.figures import GENERAL, OWN, figures_of
 from match_cortexm.forms import counts_of, figures_keys
 
-from benchmarks.cortexm_counts import layers_of
+from benchmarks.cortexm_counts import Layer, explored, layers_of
+from benchmarks.cortexm_fit import fit, total
 from benchmarks.cortexm_made import KINDS
 from benchmarks.cortexm_net import Net
 
@@ -120,3 +122,36 @@ def test_own_kernels_cost_less_than_those_of_the_host(target, tmp_path):
     ]
     products = {candidate.pattern.name for candidate in candidates if candidate.workload.macs}
     assert products and all(name.startswith("cortexm_") for name in products)
+
+
+def test_the_fit_takes_the_parts_that_predict_layers_it_does_not_see():
+    """Of counts that go together, one; those that tell nothing get no figure; products come first."""
+    rng = np.random.default_rng(4)
+    layers = []
+    for _ in range(24):
+        elements, taps = int(rng.integers(10, 900)), int(rng.integers(2, 40))
+        counts = {"elements": elements, "memory": 2 * elements, "tile_macs": elements * taps, "steps": taps}
+        layers.append(Layer("made", ("key",), counts, 20 + 7 * elements + 3 * elements * taps, 0))
+    figures = fit(layers, ["call", "elements", "memory", "tile_macs", "steps"])
+    assert (
+        set(figures) <= {"call", "elements", "memory", "tile_macs"} and len(set(figures) & {"elements", "memory"}) == 1
+    )
+    assert figures["tile_macs"] == pytest.approx(3, rel=0.02)
+    far = Layer("far", ("key",), {"elements": 9000, "memory": 18000, "tile_macs": 9 * 9000, "steps": 9}, 0, 0)
+    assert total(far, figures) == pytest.approx(20 + 7 * 9000 + 27 * 9000, rel=0.02)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.7])
+def test_what_the_fit_counts_depends_on_no_figures(spread, monkeypatch):
+    own = _copy("cortexm_transpose", (10, 32), (32, 10))
+    hosts = [_copy("host_slice", (10, 32), (10, size)) for size in range(1, 30)]
+    tile = {"N": np.array(1)}
+
+    def costs():
+        with explored(spread):
+            return [int(cost.cost_on("cortex_m4").kernel_cycles(workload, tile)[()]) for workload in (own, *hosts)]
+
+    before, kept = costs(), cost.cost_on
+    monkeypatch.setattr(cost, "figures_of", lambda core: {GENERAL: {"elements": 99.0}, OWN: {}})
+    assert costs() == before and cost.cost_on is kept
+    assert before[0] in (1, 10**9)

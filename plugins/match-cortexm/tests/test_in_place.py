@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
 from match_core.contract.errors import InfeasibleError
 from match_core.lower.overlap import overwritten
 from match_core.plugin.facade import Plugins
 from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
+from benchmarks.cortexm_net import Net
 from tests.conftest import ROOT
 from tests.end_to_end.models import QdqBuilder
 
@@ -75,3 +78,23 @@ def test_less_ram_costs_instructions(target: str) -> None:
     with pytest.raises(InfeasibleError) as caught:
         run(DEMO, target, needed // 3)
     assert caught.value.code == "MATCH-M001" and "in stripes" in caught.value.why
+
+
+def test_kernels_without_scratch_are_tried_before_a_network_is_refused(tmp_path: Path) -> None:
+    """The kernel of computed matrices packs one of them; the portable one does not, and takes more instructions. Of two
+    products, the one that exceeds the memory changes."""
+    net = Net(np.random.default_rng(3), quantised=True)
+    for size in (24, 40):
+        net.result(net.add("MatMul", net.source(1, 1, size, size), net.source(1, 1, size, size)))
+    path = tmp_path / "products.onnx"
+    onnx.save(net.model(), path)
+    plain = run(path, TARGETS[0])
+    needed = next(use.used_bytes for use in plain.compilation.program.memory if use.memory == "ram")
+    callers = needed - arena(plain)
+    small = run(path, TARGETS[0], callers + 28 * 24)
+    assert plain.ok and small.ok
+    kinds = [sorted(a.candidate.pattern.name for a in made.compilation.mapping.assignments) for made in (plain, small)]
+    assert kinds == [["cortexm_matmul"] * 2, ["cortexm_matmul", "host_mat_mul_integer_requant"]]
+    with pytest.raises(InfeasibleError) as caught:
+        run(path, TARGETS[0], callers - 1)
+    assert caught.value.code == "MATCH-M001"

@@ -58,8 +58,8 @@ class Deployed:
 
 @dataclass(frozen=True)
 class _Sequential:
-    """A sequential mapping of the candidates and the model of its program; ``deployment`` is None if it does not fit,
-    ``error`` says why; ``overflow``: tensors that had to move to the overflow memory."""
+    """A sequential mapping of the candidates and the model of its program; ``deployment`` is None if it does not fit;
+    ``error``: why it, or a cheaper one, does not; ``overflow``: tensors that had to move to the overflow memory."""
 
     model: Model
     mapping: Mapping
@@ -96,10 +96,11 @@ class Deploying:
     def run(self) -> Deployed:
         """The program with the fewest modelled cycles that the options allow. InfeasibleError MATCH-M001 if none
         exists."""
-        cache = self._cache()
+        code = self.plugins.code if self.options.cache else None
+        cache = ScheduleCache(schedule_directory() if code else None, __version__, code or "")
         sequential = self._sequential(self._scheduler(self.soc, cache))
         plain = sequential.deployment
-        if plain is None and (fitted := self._fitted(cache, sequential)) is not None:
+        if sequential.error is not None and (fitted := self._fitted(cache, sequential)) is not None:
             return fitted
         cycles = plain.program.predicted_cycles if plain is not None else None
         declined = None
@@ -117,7 +118,7 @@ class Deploying:
     def _fitted(self, cache: ScheduleCache, sequential: _Sequential) -> Deployed | None:
         """The program of a rewritten model that fits (hook ``match_fit``); None if there is none. InfeasibleError
         MATCH-M001 with a lower bound if the package proves that there is none."""
-        error = sequential.error
+        error, plain = sequential.error, sequential.deployment
         apis = [self.plugins.emit_api(self.soc, unit) for unit in self.units]
         swaps = any(api.swap is not None and api.swap.wait for api in apis)
         if error is None or not (swaps or all(unit.memory is None for unit in self.units)):
@@ -136,9 +137,11 @@ class Deploying:
             return cycles
 
         fit = self._fit(cache, sequential, attempt)
-        if fit is not None and fit.model is None:
+        if fit is not None and fit.model is None and plain is None:
             raise reasoned(error, f"in stripes, and with tensors in {self.soc.store}" if swaps else "in stripes", fit)
-        return next((deployed for model, deployed in made if fit is not None and model is fit.model), None)
+        found = next((deployed for model, deployed in made if fit is not None and model is fit.model), None)
+        limit = plain.program.predicted_cycles if plain is not None else None
+        return found if found is None or limit is None or (found.sequential_cycles or 0) < limit else None
 
     def _fit(self, cache: ScheduleCache, sequential: _Sequential, attempt: _Attempt | None) -> Fit | None:
         lowering = Lowering(sequential.model, self._scheduler(self.soc, cache), self.titles(sequential.model))
@@ -166,22 +169,28 @@ class Deploying:
         return plain.program.predicted_cycles - cycles > cycles * self.soc.uncertain_share("concurrent")
 
     def _sequential(self, scheduler: Scheduler) -> _Sequential:
-        """Repeats with more tensors in the overflow memory while the program does not fit."""
+        """Repeats with more tensors in the overflow memory, then with fewer kernels that need scratch, while the
+        program does not fit. Of programs that do not, the mapping is the cheapest, the error that of the smallest."""
         overflow: frozenset[str] = frozenset()
+        barred: frozenset[int] = frozenset()
+        first: _Sequential | None = None
         while True:
             scheduled, refused = self._scheduled(scheduler, overflow)
-            mapping, chosen = self._mapped(scheduler, scheduled, refused)
+            allowed = tuple(item for item in scheduled if item.candidate.index not in barred)
+            mapping, chosen = self._mapped(scheduler, allowed, refused)
             model = chosen.model
             deployer = Deployer(Lowering(model, scheduler, self.titles(model)), chosen.offered, overflow)
-            made = _Sequential(model, mapping, refused, scheduled, overflow, None)
+            made = _Sequential(model, mapping, refused, scheduled, overflow, None, first.error if first else None)
             try:
                 plan = self._planned if not model.parts else partial(self._with_copies, chosen)
                 return replace(made, deployment=plan(deployer, chosen.mapping))
             except InfeasibleError as error:
-                more = deployer.overflowing(chosen.mapping)
+                more, fewer = deployer.overflowing(chosen.mapping), deployer.replaceable(chosen.mapping, allowed)
                 if not more:
-                    return replace(made, error=error)
-                overflow |= more
+                    first = replace(first or made, error=error)
+                    if not fewer:
+                        return first
+                overflow, barred = overflow | more, barred | (frozenset() if more else fewer)
 
     def _concurrent(self, scheduler: Scheduler, sequential: _Sequential) -> _Concurrent | None:
         """The fastest concurrent program. None if it does not fit, if an operator does not fit the part of a memory
@@ -237,7 +246,6 @@ class Deploying:
         request = PlanRequest(
             chosen.model, chosen.mapping, scheduler, lambda assignments: lowering.code(assignments).needs, overflow
         )
-
         deployment = stage(
             self.observer, "plan concurrently", lambda: self._by_package(request, scheduler, lowering), _facts_of_made
         )
@@ -333,10 +341,6 @@ class Deploying:
             return None
         scheduler.validate(plan.mapping.assignments)
         return lowering.deployment(plan.mapping, plan.program)
-
-    def _cache(self) -> ScheduleCache:
-        code = self.plugins.code if self.options.cache else None
-        return ScheduleCache(schedule_directory() if code else None, __version__, code or "")
 
     def _scheduler(self, soc: Soc, cache: ScheduleCache) -> Scheduler:
         return Scheduler(soc, self.units, self.options.objective, self.plugins, cache, self.options.jobs, self.observer)

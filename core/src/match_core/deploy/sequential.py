@@ -17,6 +17,9 @@ from match_core.plan.variants import Variants, resident_bytes, variants_of
 from match_core.validate.sequential_program import validate_program
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from match_core.contract.candidate import Candidate
     from match_core.contract.mapping import Assignment
     from match_core.contract.mapping import Mapping as UnitMapping
     from match_core.contract.model import Model
@@ -81,6 +84,15 @@ class Deployer:
         measured = self._measure(mapping, thorough=False)
         return overflowing(measured.draft, measured.code.constant_bytes)
 
+    def replaceable(self, mapping: UnitMapping, offered: Sequence[Assignment]) -> frozenset[int]:
+        """Half of the candidates that need scratch in the home memory, those with the most, of units that work there,
+        and whose nodes others of ``offered`` compute."""
+        scratch = self.lowering.code(mapping.assignments).needs.scratch
+        memories = {unit.name: unit.memory for unit in self.scheduler.units}
+        used = [mapping.assignments[place].candidate for place in sorted(scratch, key=lambda at: -scratch[at])]
+        found = [one for one in used if memories[one.unit] is None and _others(one, offered)]
+        return frozenset(candidate.index for candidate in found[: -(-len(found) // 2)])
+
     def _measure(self, mapping: UnitMapping, *, thorough: bool = True) -> _Measured:
         code, soc = self.lowering.code(mapping.assignments), self.scheduler.soc
         home, needs = soc.memory(soc.home), code.needs
@@ -122,3 +134,10 @@ class Deployer:
         value, before = changed.objective_value, mapping.solver
         status = SolverStatus(f"{before.solver}, streaming by {solver}", "feasible", value, min(before.bound, value))
         return replace(changed, solver=status)
+
+
+def _others(candidate: Candidate, offered: Sequence[Assignment]) -> bool:
+    """Whether it is one of those offered, and others of them compute all of its nodes and no more."""
+    nodes = set(candidate.node_names)
+    rest = [item.candidate.node_names for item in offered if item.candidate is not candidate]
+    return len(rest) < len(offered) and nodes == {name for names in rest if nodes.issuperset(names) for name in names}

@@ -77,7 +77,7 @@ class ProgramEmitter:
 
     def emit(self) -> tuple[SourceFile, ...]:
         """All files of the program, sorted by name."""
-        constants = self.request.pool.views(comment_text, constant_section(self.name, self.soc.home))
+        constants = self.request.pool.views(comment_text, constant_section(self.name, self.soc))
         common = {
             "name": self.name,
             "guard": self.guard,
@@ -90,7 +90,7 @@ class ProgramEmitter:
             "queues": self.queues,
             "bases": self.bases,
             "regions": self.regions.views,
-            "const_sections": (constant_section(self.name, self.soc.home),),
+            "const_sections": (constant_section(self.name, self.soc),),
             "code_sections": {unit: code_section(self.name, unit) for unit in self._files()},
         }
         main, pool = "model_queues.c.mako" if self.queues else "model.c.mako", self.request.pool

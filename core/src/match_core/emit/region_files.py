@@ -37,7 +37,7 @@ class ProgramRegions:
         readers. ``render`` renders the template with tables and code, with further values."""
         if not self.views:
             return {}
-        section = constant_section(self.name, self.request.program.soc.home)
+        section = constant_section(self.name, self.request.program.soc)
         codes = code_views(self.request.pool, comment_text, section)
         size = sum(len(content) for _, content, _ in self.request.pool.codes)
         files = {f"{self.name}_regions.c": render("model_regions.c.mako", codes=codes, code_bytes=size)}

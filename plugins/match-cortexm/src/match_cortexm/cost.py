@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from match_core.contract.workload import Workload
     from numpy.typing import NDArray
 
-#: What integer products, transpositions and 64-bit divisions cost whose pattern has no figures, relative to those of
-#: other patterns: an estimate, above what any counted one takes, so that kernels with figures are preferred.
+#: What integer products, transpositions, 64-bit divisions and requantisations in regions cost whose form has no
+#: figures, relative to those of other forms: an estimate, above what any counted one takes, so that kernels with
+#: figures are preferred.
 _UNKNOWN = 4.0
 
 
@@ -34,9 +35,10 @@ class FittedCost(HostCostModel):
         shape = np.shape(tile[workload.dims[0].name])
         if workload.kind == "host_view":
             return np.zeros(shape, dtype=np.int64)
-        key = next((key for key in figures_keys(workload) if key in self.figures), GENERAL)
+        keys = figures_keys(workload)
+        key = next((key for key in keys if key in self.figures), GENERAL)
         counts, values = counts_of(workload), self.figures[key]
-        if not key.startswith(workload.kind) and _competes(workload):
+        if _guessed(workload, key, keys) and _competes(workload):
             values = {name: _UNKNOWN * value for name, value in values.items()}
         whole = values.get("call", 0.0) + sum(value * counts.get(name, 0) for name, value in values.items())
         return np.full(shape, int(np.ceil(whole)), dtype=np.int64)
@@ -46,11 +48,17 @@ class FittedCost(HostCostModel):
         return np.zeros(np.shape(tile[workload.dims[0].name]), dtype=np.int64)
 
 
+def _guessed(workload: Workload, key: str, keys: tuple[str, ...]) -> bool:
+    """Whether the figures of ``key`` are of no form: of products, the loops; of others, what their pattern does."""
+    return key not in keys[:-1] if workload.macs else "," not in key or not key.startswith(workload.kind)
+
+
 def _competes(workload: Workload) -> bool:
-    """Whether figures of other patterns would be too small a guess: another kernel may be the better one."""
-    counts = workload.parameters
-    moved = workload.kind == "host_transpose" and figures_keys(workload)[0].endswith(("elements", "tiles"))
-    return moved or any(name in counts for name in ("tile_macs", "wide_divide"))
+    """Whether figures of other forms would be too small a guess: another kernel may be the better one."""
+    counts, form = workload.parameters, figures_keys(workload)[0]
+    moved = workload.kind == "host_transpose" and ("elements" in form or form.endswith("tiles"))
+    scaled = "wide" in counts and "region" in workload.kind
+    return moved or scaled or any(name in counts for name in ("tile_macs", "wide_divide"))
 
 
 def cost_on(core: str) -> FittedCost:

@@ -23,6 +23,8 @@ _DEPTHWISE_AXES, _CONV_AXES = 2, 5
 #: Bytes of a run from which it is copied by memcpy, and from which compilers call a function for that.
 _RUN_BYTES, _LONG_BYTES = 8, 64
 _WORD_BYTES, _VECTOR_BYTES = 4, 16
+#: Columns of transpositions for which vectors have instructions.
+_WOVEN = (2, 4)
 #: Patterns of the host that copy elements.
 MOVES = ("host_concat", "host_pad", "host_slice", "host_split", "host_transpose")
 #: Patterns of the host that combine the elements of windows and lines.
@@ -47,17 +49,14 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         form = f"{sums} {_product(workload)}"
         tiled = _stored(workload) and len(workload.operands[1].axes) > _DEPTHWISE_AXES
         tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiled else form
-        return (
-            f"{key}, {tile}",
-            f"{key}, {form}",
-            f"products {numbers}, {tile}",
-            f"products, {form}",
-            f"products, {sums}",
-        )
+        shared = (f"products, {tile}", f"products, {form}", f"products, {sums}")
+        # What comes with the products of a region differs: the figures of one do not tell those of another.
+        return shared if "region" in kind else (f"{key}, {tile}", *shared)
     if any(name in kind for name in _WINDOWS):
         taps = counts.get("memory", 0) // counts["elements"] - 1
         form = f"{taps} taps" if taps < _UNROLLED else "many taps"
-        padded = ", padded" if "pool" in kind and _inner(workload, isqrt(taps)) < 1 else ""
+        inner = min(_inner(workload, isqrt(taps)), _inner(workload, isqrt(taps), columns=False))
+        padded = ", padded" if "pool" in kind and inner < 1 else ""
         return f"{key}, {form}{padded}", f"{key}, {form}", key
     form = _per_element(counts)
     return f"{key}, {form}{_broadcast(workload)}", f"{key}, {form}", key
@@ -72,10 +71,21 @@ def _move(workload: Workload) -> str:
         return "tiles"
     alone = size != _WORD_BYTES and counts.get("memory", 0) == 2 * counts["elements"]
     if alone or run < max(_RUN_BYTES, 2 * size):
-        return "elements"
+        return f"elements{_alone(workload)}"
     sides = {operand.axes[-1].size * size % _WORD_BYTES for operand in workload.operands if operand.axes}
     odd = ", odd" if run % _WORD_BYTES or any(sides) else ""
     return ("long runs" if run >= _LONG_BYTES else "short runs") + odd
+
+
+def _alone(workload: Workload) -> str:
+    """Helium stores two or four vectors element by element; loops over few channels have no turns."""
+    before, after = ([axis.size for axis in operand.axes] for operand in (workload.operands[0], workload.operands[-1]))
+    if after and after[-1] in _WOVEN and before[-len(after) + 1 :] == [after[-1], *after[1:-1]]:
+        return ", woven"
+    if after and after[-1] < max(_WOVEN):
+        return ", few columns"
+    rows = len(before) == len(after) == _IMAGE_AXES and before[-1] == after[1] and before[-2] == after[-1]
+    return ", few rows" if rows and before[-1] <= _SHORT else ""
 
 
 def _product(workload: Workload) -> str:
@@ -86,12 +96,15 @@ def _product(workload: Workload) -> str:
     taps = workload.macs // elements
     few = "few taps" if taps <= _UNROLLED else "many taps"
     if not _stored(workload):
-        return "computed" if len(workload.operands) > 2 else f"sums of {few}"
+        lines = ", unrolled" if result.axes[-1].size <= _UNROLLED else ""
+        return "computed" if len(workload.operands) > 2 else f"sums of {few}{lines}"
     if len(weights.axes) == _DEPTHWISE_AXES and weights.axes[0].size == taps:
         return f"depthwise, {few}"
     if len(weights.axes) == _CONV_AXES:
         columns, inputs = (axis.size for axis in weights.axes[2:4])
         short = ", short" if inputs * (columns if _channels_last(workload) else 1) <= _SHORT else ""
+        if inputs == weights.axes[-1].size == 1 and not _channels_last(workload):
+            return "grouped"
         return f"{'pointwise' if inputs == taps else 'windows'}{short}"
     return "one row" if prod(axis.size for axis in result.axes[:-1]) == 1 else "products"
 
@@ -133,7 +146,9 @@ def counts_of(workload: Workload) -> Mapping[str, int]:
         return counts
     *sources, result = workload.operands
     if kind in MOVES:
-        return {**counts, "runs": sum(_runs(source, result, kind == "host_transpose") for source in sources)}
+        runs = sum(_runs(source, result, kind == "host_transpose") for source in sources)
+        lines = counts["elements"] // result.axes[-1].size if result.axes else 1
+        return {**counts, "runs": runs, "rows": lines}
     if not result.axes:
         return counts
     last = result.axes[-1].size
@@ -144,20 +159,21 @@ def counts_of(workload: Workload) -> Mapping[str, int]:
     if not workload.macs or not _stored(workload):
         return counts
     weights = [axis.size for axis in sources[1].axes]
-    found = {**counts, "stored": prod(weights) * counts["elements"] // last}
+    channels = last if len(weights) != _CONV_AXES or _channels_last(workload) else result.axes[1].size
+    found = {**counts, "stored": prod(weights) * counts["elements"] // channels}
     kernel = weights[2] if len(weights) == _CONV_AXES else isqrt(weights[0]) if len(weights) == _DEPTHWISE_AXES else 1
     if kernel > 1:
         found["edges"] = round(workload.macs * (1 - _inner(workload, kernel)))
     return found
 
 
-def _inner(workload: Workload, kernel: int) -> float:
-    """The share of windows inside the image along the axis of columns, from the sizes of both images; the stride is
-    their ratio."""
+def _inner(workload: Workload, kernel: int, columns: bool = True) -> float:
+    """The share of windows inside the image along the axis of ``columns``, or that of rows, from the sizes of both
+    images; the stride is their ratio."""
     source, result = ([axis.size for axis in workload.operands[place].axes] for place in (0, -1))
     if len(source) != _IMAGE_AXES or len(result) != _IMAGE_AXES:
         return 1.0
-    axis = 2 if _channels_last(workload) else 3
+    axis = (2 if _channels_last(workload) else 3) - (not columns)
     stride = max(1, round(source[axis] / result[axis]))
     return min(1.0, max(0, (source[axis] - kernel) // stride + 1) / result[axis])
 
