@@ -147,7 +147,7 @@ class Deploying:
         lowering = Lowering(sequential.model, self._scheduler(self.soc, cache), self.titles(sequential.model))
         overlaps = lowering.code(sequential.mapping.assignments).needs.overlaps
         model, mapping, divisible = sequential.model, sequential.mapping, attempt is not None
-        return self.plugins.fit(FitRequest(model, self.soc, mapping, attempt or _no_program, overlaps, divisible))
+        return self.plugins.fit(FitRequest(model, self.soc, mapping, attempt or (lambda *_: None), overlaps, divisible))
 
     def _may_run_concurrently(self, sequential: Mapping) -> bool:
         allowed = {"auto": not sequential.final, "concurrent": True, "sequential": False}[self.options.execution]
@@ -344,10 +344,6 @@ class Deploying:
 
     def _scheduler(self, soc: Soc, cache: ScheduleCache) -> Scheduler:
         return Scheduler(soc, self.units, self.options.objective, self.plugins, cache, self.options.jobs, self.observer)
-
-
-def _no_program(model: Model, parts: tuple[Assignment, ...]) -> int | None:
-    return None
 
 
 def _facts_of_made(made: Deployment | None) -> Facts:

@@ -67,14 +67,8 @@ class _Clock:
         return end + max(wait for done, wait in self.busy.values() if done == end)
 
 
-@dataclass(frozen=True, slots=True)
-class _Copy:
-    """A copy of one step; ``load``: into the unit's memory."""
-
-    move: int
-    channel: Channel
-    load: bool
-    cycles: _Cycles
+#: A copy of one step: its move, its channel, whether it loads into the unit's memory, its cycles.
+_Copy = tuple[int, Channel, bool, _Cycles]
 
 
 def _copies(issued: Sequence[Issued], steps: NDArray[np.int64]) -> list[list[_Copy]]:
@@ -84,7 +78,7 @@ def _copies(issued: Sequence[Issued], steps: NDArray[np.int64]) -> list[list[_Co
         cycles = (values[steps].tolist() for values in (copy.issue, copy.data, copy.wait))
         for here, present, *each in zip(found, copy.present[steps].tolist(), *cycles, strict=True):
             if present:
-                here.append(_Copy(copy.move, copy.channel, copy.channel[2] == "in", (each[0], each[1], each[2])))
+                here.append((copy.move, copy.channel, copy.channel[2] == "in", (each[0], each[1], each[2])))
     return found
 
 
@@ -130,11 +124,8 @@ class StagedRun:
         for staged in self.staging:
             now = self.store.issue(now, staged.copies[0])
         clock = _Clock(now)
-        loads = [
-            Issued(n, move.channel, move.present, move.issue, move.data, move.wait)
-            for n, move in enumerate(self.steps.moves)
-            if not move.output
-        ]
+        moves = [(n, move) for n, move in enumerate(self.steps.moves) if not move.output]
+        loads = [Issued(n, m.channel, m.present, m.issue, m.data, m.wait) for n, m in moves]
         self._loads(clock, _copies(loads, np.zeros(1, np.int64))[0], 0)
         return clock.finished()
 
@@ -159,13 +150,13 @@ class StagedRun:
             for n, staged in enumerate(self.staging)
             if self.turn[n] < len(staged.steps) and staged.steps[self.turn[n]] == loaded
         }
-        staged = [fresh[copy.move] for copy in copies if copy.move in fresh]
-        loads = [copy for copy in copies if copy.load] if staged else []
-        for copy in copies:
-            if staged and copy is loads[0]:
+        staged = [fresh[move] for move, *_ in copies if move in fresh]
+        loads = [place for place, (_, _, load, _) in enumerate(copies) if load] if staged else []
+        for place, (_, channel, _, cycles) in enumerate(copies):
+            if staged and place == loads[0]:
                 clock.now = self.store.waited(clock.now)
-            clock.issue(copy.channel, copy.cycles)
-            if staged and copy is loads[-1]:
+            clock.issue(channel, cycles)
+            if staged and place == loads[-1]:
                 for number in staged:
                     self._stage_next(clock, number)
 
