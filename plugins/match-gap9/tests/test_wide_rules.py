@@ -11,8 +11,9 @@ from match_core import Match
 from match_core.patterns import rules_requant
 from match_gap9 import rules
 from match_gap9.wide.patterns import raised_by
+from match_quant.reach import product_below
 
-PRODUCT, SHIFT = rules_requant.product_below(62), rules_requant.shift_at_most(62)
+PRODUCT, SHIFT = product_below(62), rules_requant.shift_at_most(62)
 
 
 def _match(weight: list[int], multiplier: int, addend: int, divisor: int = 1 << 40) -> Match:

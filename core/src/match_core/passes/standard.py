@@ -7,4 +7,10 @@ from match_core.passes.fold_constants import FOLD_CONSTANTS
 from match_core.passes.remove_dead_nodes import REMOVE_DEAD_NODES
 from match_core.passes.remove_identities import REMOVE_IDENTITIES
 
-PASSES: tuple[Pass, ...] = (REMOVE_DEAD_NODES, CONSTANT_NODES, FOLD_CONSTANTS, REMOVE_IDENTITIES, CLEAN_UP)
+PASSES: tuple[Pass, ...] = (
+    REMOVE_DEAD_NODES,
+    CONSTANT_NODES,
+    FOLD_CONSTANTS,
+    REMOVE_IDENTITIES,
+    CLEAN_UP,
+)

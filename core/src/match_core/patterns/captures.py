@@ -88,10 +88,3 @@ def sum_bounds(rows: NDArray[np.int64], least: int, most: int) -> tuple[Objects,
 def largest(*arrays: Objects) -> int:
     """The largest magnitude in all arrays."""
     return max(abs(int(end)) for array in arrays for end in (array.min(), array.max()))
-
-
-def product_reach(match: Match) -> int:
-    """The largest magnitude of sum * M and of sum * M + B, for all channels and all inputs of their type."""
-    multiplier, addend = (match.const(name).astype(object).reshape(-1) for name in ("multiplier", "addend"))
-    products = [bound * multiplier for bound in sum_bounds(weight_rows(match), *value_range(match))]
-    return largest(*products, *(product + addend for product in products))

@@ -7,6 +7,7 @@ from match_core.patterns import rules_requant as requant
 from match_core.patterns import rules_tensors as tensors
 from match_core.patterns.rule import rule
 from match_core.patterns.windows import window_of
+from match_quant.reach import product_below
 
 #: Of layers with weights whose requantisation fits 32 bits.
 NARROW = (
@@ -14,7 +15,7 @@ NARROW = (
     tensors.int8_weights,
     requant.uint8_bounds,
     requant.shift_at_most(31),
-    requant.product_below(31),
+    product_below(31),
     tensors.sizes_in_16_bits,
 )
 

@@ -7,6 +7,7 @@ from match_core.patterns import rules_requant as requant
 from match_core.patterns import rules_tensors as tensors
 from match_core.patterns import structures as s
 from match_core.patterns import windows
+from match_quant.reach import added_below
 
 from match_carfield.int8 import rules
 from match_carfield.int8 import workloads as w
@@ -37,7 +38,7 @@ INT8_PATTERNS = (
         "int8_add",
         "8-bit element-wise sum with requantisation",
         s.added(Any("input_a"), Any("input_b"), *_TYPES),
-        (rules.same_activations, tensors.same_shapes, requant.per_tensor(), rules.SHIFT, requant.added_below(62)),
+        (rules.same_activations, tensors.same_shapes, requant.per_tensor(), rules.SHIFT, added_below(62)),
         w.add,
     ),
     Pattern(

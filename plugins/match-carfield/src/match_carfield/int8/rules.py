@@ -7,10 +7,11 @@ from match_core.patterns import rules_requant as requant
 from match_core.patterns import rules_tensors as tensors
 from match_core.patterns.captures import ACTIVATIONS, there, type_name
 from match_core.patterns.rule import rule
+from match_quant.reach import product_below
 
 SHIFT = requant.shift_at_most(62)
 #: Of layers with weights: one bit of int64 to spare, so that no sum of two terms overflows.
-WEIGHTED = (tensors.int8_weights, tensors.sizes_in_16_bits, SHIFT, requant.product_below(62))
+WEIGHTED = (tensors.int8_weights, tensors.sizes_in_16_bits, SHIFT, product_below(62))
 
 
 @rule("activations", "activations are uint8, or all int8")

@@ -9,6 +9,7 @@ from match_core.patterns import windows
 from match_core.patterns.captures import number, shift
 from match_core.patterns.structures import AVERAGE, MAXIMUM
 from match_core.patterns.workloads import axis
+from match_quant.reach import added_below
 
 from match_gap9 import rules
 from match_gap9 import structures as s
@@ -115,7 +116,7 @@ CLUSTER_PATTERNS = (
             requant.per_tensor(),
             requant.uint8_bounds,
             requant.shift_at_most(31),
-            requant.added_below(31),
+            added_below(31),
         ),
         _add,
     ),

@@ -14,8 +14,9 @@ from match_core import Axis, Match, Operand, Pattern, Workload
 from match_core.patterns import rules_requant as requant
 from match_core.patterns import rules_tensors as tensors
 from match_core.patterns import windows
-from match_core.patterns.captures import product_reach, shift
+from match_core.patterns.captures import shift
 from match_core.patterns.workloads import Kernels, Scratch, axis
+from match_quant.reach import product_below, product_reach
 
 from match_gap9 import rules
 from match_gap9 import structures as s
@@ -38,7 +39,7 @@ _COMMON = (
     requant.uint8_bounds,
     requant.shift_at_most(62),
     rules.unsigned_multiplier,
-    requant.product_below(_LIMIT_BITS),
+    product_below(_LIMIT_BITS),
 )
 
 
