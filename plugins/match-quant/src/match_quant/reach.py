@@ -1,4 +1,4 @@
-"""Rules about the largest values that a requantisation, (sum * M + B) / 2**S, computes, for kernels of limited width."""
+"""Rules about the largest values that requantisation computes, (sum * M + B) / 2**S, for kernels of limited width."""
 
 from __future__ import annotations
 
