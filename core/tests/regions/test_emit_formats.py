@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,12 +126,18 @@ def test_code_counts_in_the_memory_plan(site: Site, tmp_path: Path) -> None:
     assert compilation.sources.text("net_regions.c").count("net_00_0}") == 2
 
 
-def test_what_fits_without_the_code_is_refused(site: Site, tmp_path: Path) -> None:
+def test_what_fits_without_the_code_runs_elsewhere_or_is_refused(site: Site, tmp_path: Path) -> None:
     plugins, path = loaded(site, "json"), model(tmp_path)
-    need = compiled(path, plugins).program.memory[0].used_bytes
-    build_program(CompileRequest(path, "engine_chip", memory=(("ram", need),)), plugins, NullObserver())
+    program = compiled(path, plugins).program
+    need = program.memory[0].used_bytes
+    less = CompileRequest(path, "engine_chip", memory=(("ram", need - 64),))
+    other = build_program(less, plugins, NullObserver()).program
+    assert other.memory[0].used_bytes <= need - 64 and other.predicted_cycles > program.predicted_cycles
+    alone = model(tmp_path, "(float[4,6] x) => (float[4,6] y) { k = Neg (x)\n y = Add (k, x) }", "alone")
+    need = compiled(alone, plugins).program.memory[0].used_bytes
+    without = replace(less, model=alone, memory=(("ram", need - 64),), without_units=("host",))
     with pytest.raises(InfeasibleError, match="JSON code of") as caught:
-        build_program(CompileRequest(path, "engine_chip", memory=(("ram", need - 64),)), plugins, NullObserver())
+        build_program(without, plugins, NullObserver())
     assert caught.value.code == "MATCH-M001"
 
 

@@ -89,7 +89,9 @@ def _verified(folder: Path, target: str, place: Place | None = None) -> bool:
 @pytest.mark.parametrize("target", TARGETS)
 def test_transpositions(target, tmp_path):
     found = _patterns(_transposes(), target, tmp_path)
-    assert found <= {"cortexm_transpose", "host_offset_u8_to_i8", "host_offset_i8_to_u8"}
+    assert "cortexm_transpose" in found
+    # Some of a few hundred instructions take fewer with the host's loops.
+    assert found <= {"cortexm_transpose", "host_transpose", "host_offset_u8_to_i8", "host_offset_i8_to_u8"}
     assert _verified(tmp_path, target)
 
 
