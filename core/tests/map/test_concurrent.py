@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations, product
@@ -31,6 +28,7 @@ from match_core.validate.mapping import mapping_faults
 from match_map.mapper import choose
 
 from core.tests.map.rows import Lab, Price, lab
+from core.tests.map.two_processes import printed_twice
 from tests.examples import examples
 
 QUICK: dict[str, Any] = {"steps_max": 6_000, "solver_seconds": 0.02}
@@ -394,13 +392,7 @@ def test_the_result_depends_on_nothing_but_the_input() -> None:
         "found = mapped(made)\n"
         "print(shares(found), found.starts, found.solver, found.bounds)"
     )
-    made = [
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in ("1", "2")
-    ]  # fmt: skip
+    made = printed_twice(code)
     assert made[0] == made[1] != ""
 
 

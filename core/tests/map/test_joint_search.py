@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -24,6 +21,7 @@ from core.tests.map.random_covers import best_of_all, fused, random_lab, whole_l
 from core.tests.map.rows import Lab, Price
 from core.tests.map.test_cached import choices, keyed
 from core.tests.map.test_concurrent import labs
+from core.tests.map.two_processes import printed_twice
 from tests.examples import examples
 
 QUICK: dict[str, Any] = {"steps_max": 3_000, "solver_seconds": 0.02, "joint_seconds": 0.3, "window_seconds": 0.1}
@@ -97,11 +95,5 @@ def test_the_result_depends_on_nothing_but_the_input() -> None:
         "found = mapped(two_pairs())\n"
         "print(groups(found), found.starts, found.solver, found.bounds)"
     )
-    made = [
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in ("1", "2")
-    ]  # fmt: skip
+    made = printed_twice(code)
     assert made[0] == made[1] != ""
