@@ -3,9 +3,9 @@
 ``python -m benchmarks.memory_sweep [--targets ...] [--update]`` compiles each network with 12 sizes of the home memory,
 from what its program uses with all of it down to the lower bound that MATCH-M001 proves, runs each program on the twin,
 and compares it bit for bit (floats: within the tolerance of ``match verify``). It prints a table for each target, and
-with ``--update`` writes it to docs/beyond.md. The exit code is 1 if an output is wrong, or if more memory makes a program
-slower. Cycles are modelled unless a column says twin; seconds are those of one process without a cache and without the
-compiler of C.
+with ``--update`` writes it to docs/beyond.md. The exit code is 1 if an output is wrong, or if more memory makes a
+program slower. Cycles are modelled unless a column says twin; seconds are those of one process without a cache and
+without the compiler of C.
 """
 
 from __future__ import annotations
