@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from match_core.contract.cost import Cost
@@ -28,7 +29,7 @@ from match_concurrent.mapping.mapping_effort import ConcurrentOptions
 from match_concurrent.mapping.network import Network, Queues
 from match_concurrent.mapping.parts import Division, Part
 from match_concurrent.mapping.repeats import expanded, find_repeat, reduced
-from match_concurrent.mapping.share_options import ShareOptions, near, samples, share_options_of
+from match_concurrent.mapping.share_options import ShareOptions, is_shared, near, samples, share_options_of
 from match_concurrent.mapping.stages import bounds_of
 from match_concurrent.mapping.start import starts
 
@@ -199,7 +200,10 @@ def _search(evaluator: Evaluator, spend: int, limit_cycles: int | None) -> Evalu
     network, costs, options = evaluator.network, evaluator.costs, evaluator.options
     along = [network.along(operator) for operator in network.operators]
     if options.parallel != "whole":
-        costs.confirm(part for axes in along for part in samples(axes))
+        every = [axis for axes in along for axis in axes]
+        shared = [axis for axis in every if is_shared(axis, evaluator)]
+        costs.confirm(samples(shared))
+        costs.probe(samples(every), inf)
     best = _whole(evaluator)
     stages = (False, True) if options.pipelined else (False,)
     for cuts in stages:
@@ -230,11 +234,10 @@ def _stage(
             found = _optimised(best, share_options, evaluator, spend)
         else:
             found = improve(best, share_options, evaluator, spend, only_known=True)
-        unknown = costs.confirm(
-            part
-            for division, axes in zip(found.choice, along, strict=True)
-            for part in (*division, *_near(division, axes, number))
-        )
+        unknown = costs.confirm(part for division in found.choice for part in division)
+        if number + 1 < rounds:
+            pairs = zip(found.choice, along, strict=True)
+            unknown |= costs.probe(part for division, axes in pairs for part in _near(division, axes, number))
         actual = evaluator.evaluate(found.choice, found.starts)
         best = min(best, actual, key=lambda evaluation: evaluation.value)
         state = {"round": number + 1, "of": rounds, "cycles": best.finish}
@@ -267,19 +270,19 @@ def _whole(evaluator: Evaluator) -> Evaluation:
 
 def _optimised(best: Evaluation, share_options: Sequence[ShareOptions], evaluator: Evaluator, spend: int) -> Evaluation:
     """The best choice under the currently known costs: improve the most promising starts, then solve windows of the
-    best; in a large graph, whose windows see only a part each, also of the others, because better starts may lead to
-    worse choices."""
+    best; in a large graph, whose windows see only a part each, also of the others if that helped, because better starts
+    may lead to worse choices."""
     begun = sorted((evaluator.evaluate(choice) for choice in starts(share_options, evaluator)), key=lambda e: e.value)
     improved = [improve(start, share_options, evaluator, spend // (STARTS + 1)) for start in (best, *begun[:STARTS])]
     first, *others = sorted(improved, key=lambda evaluation: evaluation.value)
-    found, seconds = [first], evaluator.options.solver_seconds
-    if WINDOW < len(share_options) <= OTHERS_MAX:  # half of the effort for the best, half for the others together
-        found.append(solve_windows(first, share_options, evaluator, seconds / 2))
-        found += [solve_windows(other, share_options, evaluator, seconds / 2 / len(others)) for other in others]
-    elif len(share_options) > 1:
-        found.append(solve_windows(first, share_options, evaluator, seconds))
-    best = min(found, key=lambda evaluation: evaluation.value)
-    return improve(best, share_options, evaluator, spend)
+    seconds = evaluator.options.solver_seconds
+    several = WINDOW < len(share_options) <= OTHERS_MAX
+    found = solve_windows(first, share_options, evaluator, seconds / 2 if several else seconds)
+    if several and found.value < first.value:  # the other half of the effort, for the others together
+        part = seconds / 2 / len(others)
+        solved = (solve_windows(other, share_options, evaluator, part) for other in others)
+        found = min((found, *solved), key=lambda evaluation: evaluation.value)
+    return improve(found, share_options, evaluator, spend)
 
 
 def _mapping(best: Evaluation, evaluator: Evaluator, bounds: Bounds, sequential: Mapping) -> Mapping:

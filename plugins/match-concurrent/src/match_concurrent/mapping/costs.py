@@ -1,8 +1,7 @@
-"""Costs of parts of operators: the scheduling engine's answers, and estimates between them."""
+"""Costs of parts of operators: the scheduling engine's answers, upper bounds of others, and estimates between them."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,7 +10,9 @@ from match_core.contract.loops import LoopSchedule
 from match_core.contract.mapping import Assignment
 from match_core.schedule.candidates import FORCED_STAGING_PART, plain
 
+from match_concurrent.mapping.cost_table import CostTable, Price
 from match_concurrent.mapping.parts import Part
+from match_concurrent.mapping.rescaled import rescaled_cost
 from match_concurrent.share import share_of
 
 if TYPE_CHECKING:
@@ -22,21 +23,26 @@ if TYPE_CHECKING:
 
 #: Cycles of a part that has no schedule: more than any program, and small enough that sums stay in 64 bits.
 IMPOSSIBLE = 1 << 44
+#: How much more than a part in proportion to its size a part may cost with the loops of another size. Loops that cost
+#: more do not suit it (an estimate: of 402 parts on Carfield, 360 cost less than 1.05 times as much as with their own).
+UNSUITED = 1.05
+#: An operator on a unit, and one of its dimensions.
+Line = tuple[int, str]
 
 
 @dataclass
 class ShareCosts:
-    """Costs of parts: exact for requested sizes (``confirm``), interpolated linearly between them.
-
-    A cost grows about linearly with the size, in small steps if cores or lanes are not all busy. Outside the known
-    sizes the line through the two nearest is extrapolated, but not below the proportional cost of the nearest."""
+    """Costs of parts: exact for requested sizes (``confirm``), upper bounds for others (``probe``), interpolated
+    between these. Bounds rest on exact ones only."""
 
     offered: Sequence[Assignment]
     scheduling: Scheduling
     _confirmed: dict[Part, Assignment | None] = field(default_factory=dict)
-    _tables: dict[tuple[int, str], dict[int, tuple[int, float]]] = field(default_factory=dict)
-    _sorted: dict[tuple[int, str], list[int]] = field(default_factory=dict)
-    _estimates: dict[Part, tuple[int, float]] = field(default_factory=dict)
+    _exact: dict[Line, CostTable] = field(default_factory=dict)
+    _rough: dict[Line, CostTable] = field(default_factory=dict)
+    #: By line and size, the schedule that the exact cost is of.
+    _schedules: dict[tuple[Line, int], LoopSchedule] = field(default_factory=dict)
+    _estimates: dict[Part, Price] = field(default_factory=dict)
     _alike: list[int] = field(default_factory=list)
     #: How often costs changed.
     changes: int = 0
@@ -68,11 +74,24 @@ class ShareCosts:
         self.changes += 1
         return bool(new)
 
+    def probe(self, parts: Iterable[Part], unsuited: float = UNSUITED) -> bool:
+        """Price these parts with the schedule of the nearest exact size; those that cost more than ``unsuited`` times
+        what their size says are confirmed. Returns whether any of them was unknown."""
+        new = [part for part in dict.fromkeys(parts) if part.dim and not self.is_known(part)]
+        smallest: dict[Line, Part] = {}  # with the exact costs of the smallest ones, those of the others are lines
+        for part in sorted(new, key=lambda part: part.size):
+            smallest.setdefault((self.alike(part.offer), part.dim), part)
+        for batch in (smallest.values(), new):
+            left = [part for part in batch if not self.is_known(part) and not self._priced(part, unsuited)]
+            if batch:
+                self.confirm(left)
+        return bool(new)
+
     def is_known(self, part: Part) -> bool:
         """Whether a part of this size, here or elsewhere along the dimension, was requested and has a schedule."""
         if not part.dim or part in self._confirmed:
             return not part.dim or self._confirmed[part] is not None
-        return part.size in self._table(part.offer, part.dim)
+        return part.size in self._rough_of(part.offer, part.dim).known
 
     def assignment(self, part: Part) -> Assignment | None:
         """The part with its schedule; None if it has none. KeyError if it was not confirmed."""
@@ -82,7 +101,7 @@ class ShareCosts:
         """Modelled cycles of the part."""
         return self.of(part)[0]
 
-    def of(self, part: Part) -> tuple[int, float]:
+    def of(self, part: Part) -> Price:
         """(cycles, energy in pJ) of the part; the energy is 0 if the unit publishes none."""
         known = self._estimates.get(part)
         if known is None:
@@ -90,75 +109,68 @@ class ShareCosts:
         return known
 
     def least_rate(self, offer: int) -> float:
-        """The least cycles, scaled to the whole operator, over all known sizes: no part is cheaper relative to its
+        """The least cycles, scaled to the whole operator, over all exact sizes: no part is cheaper relative to its
         size, because a line between two known costs has its least ratio at one of its ends."""
         rates = [float(_cost(self.offered[offer])[0])]
         for dim in self.offered[offer].candidate.workload.dims:
-            table = self._tables.get((self.alike(offer), dim.name), {})
-            rates += [cycles * dim.size / part for part, (cycles, _) in table.items()]
+            if table := self._exact.get((self.alike(offer), dim.name)):
+                rates += [cycles * dim.size / part for part, (cycles, _) in table.known.items()]
         return min(rates)
 
     def least(self, offer: int, dim: str, size: int) -> int:
         """A lower bound of the cycles of any part of that size."""
-        return self._between(offer, dim, size)[0]
+        return self._exact_of(offer, dim).at(size)[0]
 
     def least_cycles(self, offer: int) -> int:
         """A lower bound of the cycles of any part of the operator on the candidate's unit."""
         costs = [_cost(self.offered[offer])[0]]
-        owner = self.alike(offer)
         for dim in self.offered[offer].candidate.workload.dims:
-            if sizes := self._sorted.get((owner, dim.name)):
-                costs.append(self._between(owner, dim.name, min(self._granularity(owner, dim.name), sizes[0]))[0])
-                costs += [cycles for cycles, _ in self._tables[owner, dim.name].values()]
+            if table := self._exact.get((self.alike(offer), dim.name)):
+                costs.append(table.at(min(max(1, dim.granularity), table.sizes[0]))[0])
+                costs += [cycles for cycles, _ in table.known.values()]
         return min(costs)
 
-    def _granularity(self, offer: int, dim: str) -> int:
-        return max(1, self.offered[offer].candidate.workload.dim(dim).granularity)
-
-    def _found(self, part: Part) -> tuple[int, float]:
+    def _found(self, part: Part) -> Price:
         if not part.dim:
             return _cost(self.offered[part.offer])
         if part in self._confirmed:
             assignment = self._confirmed[part]
             return (IMPOSSIBLE, 0.0) if assignment is None else _cost(assignment)
-        return self._between(part.offer, part.dim, part.size)
-
-    def _between(self, offer: int, dim: str, size: int) -> tuple[int, float]:
-        table = self._table(offer, dim)
-        sizes = self._sorted[self.alike(offer), dim]
-        place = bisect_left(sizes, size)
-        if place < len(sizes) and sizes[place] == size:
-            return table[size]
-        if place == 0 or place == len(sizes):  # outside the known sizes: extrapolate through the two nearest
-            near = sizes[0] if place == 0 else sizes[-1]
-            proportional = tuple(value * size / near for value in table[near])
-            if len(sizes) == 1:
-                return round(proportional[0]), proportional[1]
-            low, high = sizes[:2] if place == 0 else sizes[-2:]
-            cycles, energy = _line(low, table[low], high, table[high], size)
-            return round(max(cycles, proportional[0])), max(energy, proportional[1])
-        low, high = sizes[place - 1], sizes[place]
-        cycles, energy = _line(low, table[low], high, table[high], size)
-        return round(cycles), energy
+        return self._rough_of(part.offer, part.dim).at(part.size)
 
     def _keep(self, part: Part) -> None:
-        """Record a size's cost: the least of those at different positions (borders have padding)."""
+        """Record a size's exact cost: the least of those at different positions (borders have padding)."""
         assignment = self._confirmed[part]
         if assignment is not None:
-            table, found = self._table(part.offer, part.dim), _cost(assignment)
-            table[part.size] = min(table.get(part.size, found), found)
-            self._sorted[self.alike(part.offer), part.dim] = sorted(table)
+            exact, found = self._exact_of(part.offer, part.dim), _cost(assignment)
+            if found <= exact.known.get(part.size, found):
+                exact.keep(part.size, found)
+                self._rough_of(part.offer, part.dim).keep(part.size, found)
+                self._schedules[(self.alike(part.offer), part.dim), part.size] = assignment.schedule
 
-    def _table(self, offer: int, dim: str) -> dict[int, tuple[int, float]]:
+    def _priced(self, part: Part, unsuited: float) -> bool:
+        near = self._exact_of(part.offer, part.dim).nearest(part.size)
+        known = self._schedules.get(((self.alike(part.offer), part.dim), near), self.offered[part.offer].schedule)
+        cost = rescaled_cost(self._request(part, self._candidate(part)), known, part.dim)
+        rough = self._rough_of(part.offer, part.dim)
+        if cost is None or cost.total_cycles > unsuited * rough.at(part.size)[0]:
+            return False
+        rough.keep(part.size, (cost.total_cycles, cost.energy_pj or 0.0))
+        return True
+
+    def _exact_of(self, offer: int, dim: str) -> CostTable:
+        return self._table(self._exact, offer, dim)
+
+    def _rough_of(self, offer: int, dim: str) -> CostTable:
+        """Exact costs, and upper bounds."""
+        return self._table(self._rough, offer, dim)
+
+    def _table(self, tables: dict[Line, CostTable], offer: int, dim: str) -> CostTable:
         offer = self.alike(offer)
-        if (offer, dim) not in self._tables:
-            size = self._size(offer, dim)
-            self._tables[offer, dim] = {size: _cost(self.offered[offer])}
-            self._sorted[offer, dim] = [size]
-        return self._tables[offer, dim]
-
-    def _size(self, offer: int, dim: str) -> int:
-        return self.offered[offer].candidate.workload.dim(dim).size
+        if (offer, dim) not in tables:
+            size = self.offered[offer].candidate.workload.dim(dim).size
+            tables[offer, dim] = CostTable({size: _cost(self.offered[offer])})
+        return tables[offer, dim]
 
     def _candidate(self, part: Part) -> Candidate:
         return share_of(self.offered[part.offer].candidate, part.dim, part.first, part.size)
@@ -172,11 +184,6 @@ class ShareCosts:
         return self.scheduling.streamed_request(candidate, staging_bytes)
 
 
-def _cost(assignment: Assignment) -> tuple[int, float]:
+def _cost(assignment: Assignment) -> Price:
     cost = assignment.schedule.cost
     return cost.total_cycles, cost.energy_pj or 0.0
-
-
-def _line(low: int, first: tuple[int, float], high: int, last: tuple[int, float], size: int) -> tuple[float, float]:
-    part = (size - low) / (high - low)
-    return first[0] + part * (last[0] - first[0]), first[1] + part * (last[1] - first[1])

@@ -27,6 +27,8 @@ Choice = tuple[Division, ...]
 Line = tuple[int, int, tuple[int, ...]]
 #: The minimised value, compared in order: the objective, cycles, number of tasks.
 Value = tuple[int, int, int]
+#: Less than any value.
+NEVER: Value = (-1, -1, -1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,9 @@ class Evaluator:
     _queues_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
     #: Of the parts of numbered divisions, for costs that changed so often.
     _lines: dict[int, tuple[Line, ...]] = field(default_factory=dict)
+    #: Choices by the numbers of their divisions: a value that they are not better than. Several starts of a search lead
+    #: to the same choices.
+    _no_better: dict[tuple[int, ...], Value] = field(default_factory=dict)
     _changes: int = -1
 
     def of(self, network: Network) -> Evaluator:
@@ -83,10 +88,20 @@ class Evaluator:
         """As ``evaluate``; None if that is not better. Bounds of the finish save most time lines. These count as spent
         nevertheless, so that the result does not depend on this shortcut."""
         if self.objective != "latency" or self.options.parallel == "tiles":  # copies are work too
-            found = self.evaluate(choice)
-            return found if found.value < than.value else None
+            evaluated = self.evaluate(choice)
+            return evaluated if evaluated.value < than.value else None
         self.spent += sum(map(len, choice))
-        numbers = [self._number(division) for division in choice]
+        numbers = tuple([self._number(division) for division in choice])
+        self._forget_if_changed()
+        if self._no_better.get(numbers, NEVER) >= than.value:
+            return None
+        found = self._below(choice, numbers, than)
+        if found is None:
+            self._no_better[numbers] = than.value
+        return found
+
+    def _below(self, choice: Choice, numbers: Sequence[int], than: Evaluation) -> Evaluation | None:
+        """The choice, whose divisions have these numbers, if it is better."""
         gap = self.signalling.task_cycles
         busy = dict.fromkeys(self.queues.by_unit.values(), -gap)
         for number, division in zip(numbers, choice, strict=True):
@@ -134,14 +149,18 @@ class Evaluator:
         places = [list(range(start, start + len(own))) for start, own in zip(first, choice, strict=True)]
         return steps, places
 
+    def _forget_if_changed(self) -> None:
+        if self._changes != self.costs.changes:
+            self._lines.clear()
+            self._no_better.clear()
+            self._changes = self.costs.changes
+
     def _number(self, division: Division) -> int:
         return self._numbers.setdefault(division, len(self._numbers))
 
     def _line(self, number: int, division: Division) -> tuple[Line, ...]:
         """Queues and cycles of the parts of a division."""
-        if self._changes != self.costs.changes:
-            self._lines.clear()
-            self._changes = self.costs.changes
+        self._forget_if_changed()
         known = self._lines.get(number)
         if known is None:
             known = tuple((self.queue_of(p.offer), self.costs.cycles(p), self.queues_of(p.offer)[1:]) for p in division)

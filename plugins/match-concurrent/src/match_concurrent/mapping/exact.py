@@ -7,8 +7,11 @@ work between its tasks, so every answer is evaluated on the exact time line.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING, Any
 
 from match_core.cp_sat import load_cp_model, solve
@@ -27,6 +30,8 @@ WINDOW, STRIDE = 16, 8
 WINDOWS_MAX = 16
 #: Divisions of each operator in a model: those that are fastest alone, and the present one.
 DIVISIONS_MAX = 5
+#: A window is not solved if it can shorten the program by less than this part.
+GAIN_MIN = 0.005
 
 
 def solve_windows(
@@ -58,6 +63,8 @@ class _Window:
         self.model = cp_model.CpModel()
         self.horizon = 2 * self.best.finish + 1
         self.divisions = {number: self._divisions(number) for number in self.window}
+        if self._least_cycles() > self.best.finish * (1 - GAIN_MIN):
+            return None
         self._variables()
         self._queues()
         self._needs()
@@ -72,6 +79,22 @@ class _Window:
         ranked = sorted((self.evaluator.cycles_alone(d), place) for place, d in enumerate(others))
         fit = [others[place] for cycles, place in ranked if cycles < min(IMPOSSIBLE, self.horizon)]
         return [present, *fit[: DIVISIONS_MAX - 1]]
+
+    def _least_cycles(self) -> int:
+        """A lower bound of the finish: of all queues, the most work that no choice of divisions takes off it."""
+        gap = self.evaluator.signalling.task_cycles
+        least: Counter[int] = Counter()
+        for number, present in enumerate(self.best.choice):
+            works = []
+            for division in self.divisions.get(number, [present]):
+                work: Counter[int] = Counter()
+                for part in division:
+                    own, *others = self.evaluator.queues_of(part.offer)
+                    work[own] += self.evaluator.costs.cycles(part) + gap
+                    work.update(dict.fromkeys(others, self.evaluator.costs.cycles(part) - gap))  # as in least_finish
+                works.append(work)
+            least.update(reduce(and_, works))  # the smaller counts
+        return max(least.values(), default=0) - gap
 
     def _variables(self) -> None:
         """Create variables: whether a division is chosen, and starts of all parts."""

@@ -58,6 +58,13 @@ def samples(alongs: Sequence[DivisibleAxis]) -> Iterator[Part]:
                 yield from (Part(unit.offer, unit.dim, 0, size) for unit in along.units)
 
 
+def is_shared(along: DivisibleAxis, evaluator: Evaluator) -> bool:
+    """Whether several queues may share the operator along this axis: none is much slower than the others."""
+    alone = [(evaluator.cycles_alone((Part(unit.offer),)), evaluator.queues_of(unit.offer)) for unit in along.units]
+    limit = SLOW_WHOLE * min(cycles for cycles, _ in alone)
+    return len({queues for cycles, queues in alone if cycles <= limit}) > 1
+
+
 def near(division: Division, along: DivisibleAxis, halvings: int) -> Iterator[Part]:
     """For each border between two parts, both parts with the border moved by up to NEAR tiles in either direction.
     Tiles are the axis' coarse tiles, halved ``halvings`` times."""
