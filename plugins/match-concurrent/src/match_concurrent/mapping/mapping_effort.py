@@ -19,7 +19,7 @@ class ConcurrentOptions:
     parallel: Parallel = "pipeline"
     copy_cycles_per_byte: float = 1.0
     steps_max: int = 800_000
-    solver_seconds: float = 0.05
+    solver_seconds: float = 0.1
     rounds_max: int = 5
     joint_seconds: float = 3.0
     window_seconds: float = 0.1

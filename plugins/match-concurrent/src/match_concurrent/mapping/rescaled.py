@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 def rescaled_cost(request: ScheduleRequest, schedule: LoopSchedule, dim: str) -> Cost | None:
     """The least cost of the request's workload, which has another size in ``dim``, with the loops of ``schedule``:
-    with its tiles, and with as many turns. None if neither can run."""
-    found = []
+    with its tiles, and with as many turns. None if neither can run, or if the unit works in place, where a search
+    takes no time."""
+    found: list[Cost] = []
+    if schedule.memory is None:
+        return None
     for changed in dict.fromkeys(_changed(request, schedule, dim)):
         try:
             found.append(price(request, changed))
