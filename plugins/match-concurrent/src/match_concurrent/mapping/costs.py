@@ -1,4 +1,4 @@
-"""Costs of parts of operators: the scheduling engine's answers, upper bounds of others, and estimates between them."""
+"""Costs of parts of operators: the scheduling engine's answers, prices of others, and estimates between them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ Line = tuple[int, str]
 
 @dataclass
 class ShareCosts:
-    """Costs of parts: exact for requested sizes (``confirm``), upper bounds for others (``probe``), interpolated
-    between these. Bounds rest on exact ones only."""
+    """Costs of parts: exact for requested sizes (``confirm``), priced for others (``probe``, seldom too low),
+    interpolated between these. Bounds rest on exact ones only."""
 
     offered: Sequence[Assignment]
     scheduling: Scheduling
@@ -162,7 +162,7 @@ class ShareCosts:
         return self._table(self._exact, offer, dim)
 
     def _rough_of(self, offer: int, dim: str) -> CostTable:
-        """Exact costs, and upper bounds."""
+        """Exact costs, and prices."""
         return self._table(self._rough, offer, dim)
 
     def _table(self, tables: dict[Line, CostTable], offer: int, dim: str) -> CostTable:
