@@ -235,9 +235,8 @@ def _stage(
         else:
             found = improve(best, share_options, evaluator, spend, only_known=True)
         unknown = costs.confirm(part for division in found.choice for part in division)
-        if number + 1 < rounds:
-            pairs = zip(found.choice, along, strict=True)
-            unknown |= costs.probe(part for division, axes in pairs for part in _near(division, axes, number))
+        pairs = zip(found.choice, along, strict=True)
+        unknown |= costs.probe(part for division, axes in pairs for part in _near(division, axes, number))
         actual = evaluator.evaluate(found.choice, found.starts)
         best = min(best, actual, key=lambda evaluation: evaluation.value)
         state = {"round": number + 1, "of": rounds, "cycles": best.finish}
