@@ -34,11 +34,12 @@ FEWEST = 3
 #: Copies of single elements and windows of pooling need more layers: the core's own kernels take most of them, and
 #: leave odd ones.
 MANY, ALONE = 5, (", elements", ", woven", ", few rows", ", few columns")
-#: Products of integers of one pattern or of regions need more too: compilers keep sums in registers in some loops and
-#: on the stack in others of the same form, which differ twofold. Few layers tell their luck, those of all patterns the
-#: mean.
+#: Products of regions and those of integers of one pattern need more too: compilers keep the sums of some loops in
+#: registers and those of others, of the same form, on the stack, which differ twofold. Few layers tell their luck, many
+#: the mean.
 STORED_FEWEST = 12
-#: Copies whose instructions differ fourfold with sizes that no form tells: without figures they stay a last choice.
+#: Copies whose instructions differ fourfold with sizes that no form tells: without figures they stay a last choice, on
+#: cores with a kernel of their own for such elements.
 TILES = ", tiles"
 #: Instructions of a call: above that, layers are too much of a size to tell it.
 MOST_CALL = 250
@@ -127,7 +128,7 @@ def enough(layers: Sequence[Layer], names: Sequence[str]) -> bool:
 def fewest(key: str, layers: Sequence[Layer]) -> int:
     """Layers that the figures of a key need."""
     has = {name for layer in layers for name in layer.counts}
-    if "," in key and "tile_macs" in has and not key.startswith("products"):
+    if key.startswith("regions") or ("," in key and "tile_macs" in has and not key.startswith("products")):
         return STORED_FEWEST
     return MANY if key.endswith(ALONE) or "visits" in has else FEWEST
 
@@ -139,8 +140,9 @@ def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
         if layer.keys == (OWN,):
             form = next(name for name in layer.counts if name != "elements").rsplit("_", 1)[0]
             groups[f"{OWN} {form}"].append(layer)
-        for key in (key for key in layer.keys if layer.keys != (OWN,) and not key.endswith(TILES)):
+        for key in (key for key in layer.keys if layer.keys != (OWN,)):
             groups[key].append(layer)
+    own = {name.split("_")[0] for layer in layers if layer.keys == (OWN,) for name in layer.counts}
     host = [layer for layer in layers if layer.keys != (OWN,)]
     names = ("call", *(constant.name for constant in OPERATION_CYCLES))
     found: dict[str, Figures] = {GENERAL: fit(host, names, every=True)}
@@ -149,7 +151,9 @@ def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
         if key.startswith(OWN):
             figures = fit(group, [name for name in names if name != "elements"], every=True)
             found.setdefault(OWN, {}).update(figures)
-        elif not key.endswith(TILES) and enough(group, names) and len(group) >= fewest(key, group):
+        elif key.endswith(TILES) and f"transpose{key.removesuffix(TILES).split()[-1]}" in own:
+            continue
+        elif enough(group, names) and len(group) >= fewest(key, group):
             every = "," not in key  # of any form: no count may be free
             figures = fit(group, ["call", *names], every)
             found[key] = figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, names, every)
