@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from match_core.plugin.facade import Plugins
+from match_cortexm.cores import CORE_NAMED
 from match_cortexm.figures import FILE, GENERAL, LIKE, OWN
 from match_host.constants import OPERATION_CYCLES
 
@@ -26,11 +27,19 @@ from benchmarks.cortexm_counts import CORES, Layer, explored, made_layers
 #: Layers of each kind, where kernels compete at the host's costs and where these vary by a power of e: (seed, rounds,
 #: power).
 COLLECTED = ((0, 8, 0.0), (2, 5, 0.7))
+#: Cores without kernels of their own have more, because the host's kernels run all products there.
+MORE = ((4, 8, 0.0), (6, 5, 0.7))
 #: Layers that figures need, at least.
 FEWEST = 3
-#: Copies of single elements need more layers: the core's own kernels take most of them, and leave odd ones.
+#: Copies of single elements and windows of pooling need more layers: the core's own kernels take most of them, and
+#: leave odd ones.
 MANY, ALONE = 5, (", elements", ", woven", ", few rows", ", few columns")
-#: Copies whose instructions differ fourfold with sizes that no form tells: without figures they stay a last choice.
+#: Products of regions and those of integers of one pattern need more too: compilers keep the sums of some loops in
+#: registers and those of others, of the same form, on the stack, which differ twofold. Few layers tell their luck, many
+#: the mean.
+STORED_FEWEST = 12
+#: Copies whose instructions differ fourfold with sizes that no form tells: without figures they stay a last choice, on
+#: cores with a kernel of their own for such elements.
 TILES = ", tiles"
 #: Instructions of a call: above that, layers are too much of a size to tell it.
 MOST_CALL = 250
@@ -116,6 +125,14 @@ def enough(layers: Sequence[Layer], names: Sequence[str]) -> bool:
     return len(layers) >= max(FEWEST, rank)
 
 
+def fewest(key: str, layers: Sequence[Layer]) -> int:
+    """Layers that the figures of a key need."""
+    has = {name for layer in layers for name in layer.counts}
+    if key.startswith("regions") or ("," in key and "tile_macs" in has and not key.startswith("products")):
+        return STORED_FEWEST
+    return MANY if key.endswith(ALONE) or "visits" in has else FEWEST
+
+
 def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
     """The figures of all keys that enough layers have."""
     groups = defaultdict[str, list[Layer]](list)
@@ -123,8 +140,9 @@ def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
         if layer.keys == (OWN,):
             form = next(name for name in layer.counts if name != "elements").rsplit("_", 1)[0]
             groups[f"{OWN} {form}"].append(layer)
-        for key in (key for key in layer.keys if layer.keys != (OWN,) and not key.endswith(TILES)):
+        for key in (key for key in layer.keys if layer.keys != (OWN,)):
             groups[key].append(layer)
+    own = {name.split("_")[0] for layer in layers if layer.keys == (OWN,) for name in layer.counts}
     host = [layer for layer in layers if layer.keys != (OWN,)]
     names = ("call", *(constant.name for constant in OPERATION_CYCLES))
     found: dict[str, Figures] = {GENERAL: fit(host, names, every=True)}
@@ -133,9 +151,9 @@ def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
         if key.startswith(OWN):
             figures = fit(group, [name for name in names if name != "elements"], every=True)
             found.setdefault(OWN, {}).update(figures)
-        elif (
-            not key.endswith(TILES) and enough(group, names) and len(group) >= (MANY if key.endswith(ALONE) else FEWEST)
-        ):
+        elif key.endswith(TILES) and f"transpose{key.removesuffix(TILES).split()[-1]}" in own:
+            continue
+        elif enough(group, names) and len(group) >= fewest(key, group):
             every = "," not in key  # of any form: no count may be free
             figures = fit(group, ["call", *names], every)
             found[key] = figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, names, every)
@@ -155,7 +173,7 @@ def main(arguments: Sequence[str]) -> int:
     plugins = Plugins.load()
     for core in options.cores or [core for core in CORES if core not in LIKE]:
         layers = []
-        for seed, rounds, spread in COLLECTED:
+        for seed, rounds, spread in COLLECTED if CORE_NAMED[core].dsp else (*COLLECTED, *MORE):
             with explored(spread):
                 layers += made_layers(core, seed, rounds, plugins)
         sys.stdout.write(f"{core}: {len(layers)} layers\n")

@@ -2,8 +2,7 @@
 
 ``python -m benchmarks.cortexm_layers [--core CORE] [--all] [NAME ...]`` needs arm-none-eabi-gcc and qemu-system-arm.
 The networks are those of ../shared/models, and ``made``: layers that cortexm_made.py makes from another seed than the
-fit's. ``--all`` prints all layers, not only the ten worst. ``--ranges`` counts stored networks with random numbers and
-with the least ones too, and prints the layers whose instructions depend on them. Writes a CSV file.
+fit's. ``--all`` prints all layers, not only the ten worst. Writes a CSV file.
 """
 
 from __future__ import annotations
@@ -37,8 +36,6 @@ SETS = {
 }
 #: Of made layers; the figures come from another seed.
 SEED = 1
-#: Differences between inputs that are told, in percent.
-VARIED = 5
 Row = tuple[str, str, Layer]
 
 
@@ -49,39 +46,6 @@ def _layers(name: str, core: str, plugins: Plugins) -> list[Layer]:
     with np.load(folder / "inputs.npz") as archive:
         inputs = {key: archive[key][:1] for key in archive.files}
     return layers_of(folder / "model.onnx", inputs, core, plugins)
-
-
-def _others(name: str) -> list[dict[str, np.ndarray]]:
-    """Inputs of a stored network that are not its samples: random in their range, and the least number everywhere."""
-    rng = np.random.default_rng(SEED)
-    with np.load(MODELS / name / "inputs.npz") as archive:
-        samples = {key: archive[key] for key in archive.files}
-    random = {key: rng.uniform(a.min(), a.max(), a[:1].shape).astype(a.dtype) for key, a in samples.items()}
-    return [random, {key: np.full_like(array[:1], array.min()) for key, array in samples.items()}]
-
-
-def ranges(names: Sequence[str], cores: Sequence[str], plugins: Plugins) -> Table:
-    """The layers of stored networks whose instructions differ by more than ``VARIED`` percent between inputs."""
-    cells: list[tuple[Cell, ...]] = []
-    for core in cores:
-        for name in names:
-            stored = _layers(name, core, plugins)
-            model = MODELS / name / "model.onnx"
-            more = [layers_of(model, inputs, core, plugins) for inputs in _others(name)]
-            for layer, *others in zip(stored, *more, strict=True):
-                counts = [layer.counted, *(other.counted for other in others)]
-                if max(counts) > min(counts) * (1 + VARIED / 100):
-                    cells.append((core, name, layer.title, layer.counted, min(counts), max(counts), layer.modelled))
-    columns = (
-        Column("core"),
-        Column("network"),
-        Column("layer"),
-        Column("stored sample", ",d"),
-        Column("least", ",d"),
-        Column("most", ",d"),
-        Column("modelled", ",d"),
-    )
-    return Table("cortexm-ranges", f"*emulated, gcc -O3, `python -m {COMMAND} --ranges`*", columns, tuple(cells))
 
 
 def rows_of(names: Sequence[str], cores: Sequence[str], plugins: Plugins) -> Iterator[Row]:
@@ -142,18 +106,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="folders of ../shared/models, or made; default: all")
     parser.add_argument("--core", action="append", choices=list(CORES), help="default: those with figures")
     parser.add_argument("--all", action="store_true", help="print all layers")
-    parser.add_argument("--ranges", action="store_true", help="print layers whose instructions depend on the numbers")
     parser.add_argument("--update", action="store_true", help="put the summary into docs/deploy-cortexm.md")
     options = parser.parse_args(arguments)
     if not MODELS.is_dir() and options.names != ["made"]:
         parser.exit(1, f"the networks are not on this machine: there is no {MODELS}\n")
     cores, page = options.core or [core for core in CORES if core not in LIKE], "deploy-cortexm.md"
-    if options.ranges:
-        found = ranges([name for name in options.names or names if name != "made"], cores, Plugins.load())
-        sys.stdout.write(f"{found.markdown()}\n")
-        if options.update:
-            found.put(Path(__file__).resolve().parents[1] / "docs" / page)
-        return 0
     rows = list(rows_of(options.names or names, cores, Plugins.load()))
     table(rows).write_csv()
     worst = rows if options.all else sorted(rows, key=lambda row: -abs(error(row[2])))[:10]

@@ -94,6 +94,7 @@ def test_machines_that_do_not_run_a_program(
     with pytest.raises(MatchError, match="MATCH-U102") as caught:
         choose(replace(request, soc=replace(request.soc, processor=processor)))
     assert why in caught.value.why
+    assert ("run it on mps3-an547: --on qemu" in caught.value.help) == (processor == "cortex-m55")
 
 
 def test_a_tool_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

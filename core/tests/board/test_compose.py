@@ -57,6 +57,22 @@ def test_a_chip_of_one_memory_needs_no_links() -> None:
     assert board.soc.links == () and [memory.name for memory in board.soc.memories] == ["l2"]
 
 
+def test_a_unit_of_no_chip_reads_constants_where_the_store_is_mapped() -> None:
+    """The chip that the store comes from tells that it is mapped; the file tells the processor, if no chip does."""
+    chips = package("red", chip("red", mapped=True, store="l3", processor="red-1"), units=("red_core",))
+    head = BOARD.partition("[[units]]")[0].replace('home = "l2"', 'home = "l2"\nstore = "l3"')
+    text = (
+        f'{head}[[units]]\nname = "host"\n[[memories]]\nname = "l2"\nfrom = "red"\n[[memories]]\nname = "l3"\nfrom = "'
+    )
+    link = '[[links]]\nname = "far"\nfrom = "red"\n'
+    soc = composed(f'{text}red"\n{link}', chips).soc
+    assert (soc.mapped, soc.processor) == (True, "")
+    named = f'{text}red"\n{link}'.replace("[soc]", '[soc]\nprocessor = "cortex-m85"')
+    assert composed(named, chips).soc.processor == "cortex-m85"
+    plain = package("red", chip("red", store="l3"), units=("red_core",))
+    assert not composed(f'{text}red"\n{link}', plain).soc.mapped
+
+
 def test_memories_and_links_of_the_boards_own() -> None:
     own = BOARD.replace('from = "blue.l1"', 'level = 1\nsize_bytes = 2048\nsource = "drawn"')
     own = own.replace('from = "blue.dma"', 'near = "l1_blue"\nfar = "l2"\nbytes_per_cycle = 4')

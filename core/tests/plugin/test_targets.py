@@ -66,6 +66,14 @@ def test_an_unknown_target_lists_the_known_and_the_broken(site: Site) -> None:
     assert any("pkg-two" in line and "broken" in line for line in caught.value.help)
 
 
+def test_the_name_of_a_unit_leads_to_the_targets_that_have_it(site: Site) -> None:
+    _chip(site, "one", "'chip_one', 'npu'", "unit('npu'),")
+    with pytest.raises(UsageError) as caught:
+        site.load().soc("npu")
+    assert caught.value.why == "it is a unit of chip_one"
+    assert caught.value.help[0] == "choose a target: -t chip_one"
+
+
 @pytest.mark.parametrize("name", ["npu", "match-npu"])
 def test_a_broken_target_is_a_plugin_error_by_its_name(site: Site, name: str) -> None:
     _chip(site, "one", "'chip_one'")

@@ -136,3 +136,18 @@ def _node(shape: tuple[int, ...], order: tuple[int, ...], dtype: object = np.int
 def test_which_transpositions_are_taken(node, expected):
     found = matrices_of(node)
     assert found == expected if isinstance(expected, Matrices) else str(found).startswith(expected)
+
+
+@pytest.mark.parametrize(("target", "own"), [("rp2040", False), ("cortex_m3_mps2", True)])
+def test_cores_that_load_aligned_words_only_leave_bytes_to_the_host(target, own, tmp_path):
+    """The blocks of the core's own kernel are words at any address."""
+    x, y = (
+        helper.make_tensor_value_info(name, TensorProto.INT8, shape)
+        for name, shape in (("x", (32, 169)), ("y", (169, 32)))
+    )
+    path = tmp_path / "net.onnx"
+    graph = helper.make_graph([helper.make_node("Transpose", ["x"], ["y"], perm=[1, 0])], "net", [x], [y])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
+    request = CompileRequest(model=path, target=target, output=tmp_path / "out", cache=False)
+    tasks = compile_model(request, Plugins.load()).compilation.program.tasks
+    assert ["cortexm" in task.assignment.candidate.pattern.name for task in tasks] == [own]

@@ -201,6 +201,8 @@ def test_the_verb(program: Path, tmp_path: Path, match_command: Match) -> None:
     )
     assert done.returncode == 0 and done.stdout.endswith(f"next: cp -r {tmp_path / 'lib'} libraries\n")
     assert "version=3.0.0\n" in (tmp_path / "lib" / "library.properties").read_text(encoding="utf-8")
+    done = match_command("export", program, "--as", "esp-idf", "-q", "-o", tmp_path / "idf")
+    assert done.stdout.endswith(f"next: cp -r {tmp_path / 'idf'} components/net\n")
     done = match_command("export", program, "--as", "bazel", "-q", "-o", tmp_path / "other")
     assert done.returncode == 2
 

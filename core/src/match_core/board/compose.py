@@ -31,6 +31,7 @@ def compose(document: BoardDocument, targets: Targets) -> Board:
     owned = [_unit(document, entry, targets) for entry in document.units]
     _check_names(document)
     socs = {name: targets.socs[name].item for name in dict.fromkeys(e.soc for e in document.units if e.soc)}
+    origins = [entry.origin.partition(".")[0] for entry in document.memories if entry.name == document.store]
     names = MemoryNames(document, targets)
     memories = composed_memories(document, targets)
     units = tuple(names.moved(found.item, entry.name) for found, entry in zip(owned, document.units, strict=True))
@@ -54,8 +55,9 @@ def compose(document: BoardDocument, targets: Targets) -> Board:
         signalling=_signalling(document),
         parts=_parts(document, socs, names),
         host_machine=document.host_machine or next((soc.host_machine for soc in socs.values() if soc.host_machine), ""),
-        processor=next((soc.processor for soc in socs.values() if document.host in soc.units), ""),
-        mapped=any(soc.mapped for soc in socs.values()),
+        processor=document.processor
+        or next((soc.processor for soc in socs.values() if document.host in soc.units), ""),
+        mapped=any(targets.socs[name].item.mapped for name in {*socs, *origins} if name in targets.socs),
     )
     if soc.signalling is not None:
         check_parts(document, soc, units)
@@ -83,7 +85,7 @@ def _unit(document: BoardDocument, entry: UnitEntry, targets: Targets) -> Owned[
     if entry.soc and (entry.soc not in targets.socs or entry.name not in targets.socs[entry.soc].item.units):
         having = [name for name, soc in targets.socs.items() if entry.name in soc.item.units]
         why = f"the Soc {entry.soc!r} has no such unit; Socs that have it: {', '.join(having) or 'none'}"
-        raise unit_error(document, entry.name, why, *(f'write soc = "{name}"' for name in having))
+        raise unit_error(document, entry.name, why, *([f'write soc = "{name}"' for name in having] or ["omit soc"]))
     return found
 
 

@@ -85,6 +85,7 @@ class BoardDocument:
     store: str
     overflow: str
     host_machine: str
+    processor: str
     notes: tuple[str, ...]
     clock: ClockEntry | None
     signalling: SignallingEntry | None
@@ -122,6 +123,7 @@ def parse_board(text: str, file: str) -> BoardDocument:
         store=soc.text("store", ""),
         overflow=soc.text("overflow", ""),
         host_machine=soc.text("host_machine", ""),
+        processor=soc.text("processor", ""),
         notes=soc.texts("notes"),
         clock=_clock(soc),
         signalling=_signalling(soc),

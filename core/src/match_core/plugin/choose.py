@@ -39,17 +39,16 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
             raise UsageError("MATCH-U023", "no target was given", "option -t", why, (f"add -t {known[0]}", _LIST))
         if faults:
             raise faults[0].as_error("there is no target to compile for")
-        raise UsageError(
-            code="MATCH-U024",
-            what="there is no target to compile for",
-            where="installed packages with entry points in the group match.plugins",
-            why="no installed package defines a target",
-            help=(
-                "install a target package, for example with pip install match-CHIP",
-                *(f"compile for {targets.socs[soc].item.description.split(':')[0]}: -t {soc}" for soc in own),
-                "see: match plugins",
-            ),
+        help_ = (
+            "install a target package, for example with pip install match-CHIP",
+            *(f"compile for {targets.socs[soc].item.description.split(':')[0]}: -t {soc}" for soc in own),
+            "see: match plugins",
         )
+        where, why = (
+            "installed packages with entry points in the group match.plugins",
+            "no installed package defines a target",
+        )
+        raise UsageError("MATCH-U024", "there is no target to compile for", where, why, help_)
     if name in targets.socs:
         return targets.socs[name].item
     raise_clash(targets.clashes, "Soc", name, f"target {name} cannot be used")
@@ -57,13 +56,11 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
         if _would_define(fault, name):
             raise fault.as_error(f"target {name} cannot be used")
     broken = [f"repair or remove {fault.distribution}: {fault.cause}" for fault in faults]
-    raise UsageError(
-        code="MATCH-U022",
-        what=f"target {name!r} is not known",
-        where="option -t",
-        why=f"installed: {', '.join((*known, *own)) or 'none'}",
-        help=(*did_you_mean(name, (*known, *own), "-t {}"), *published(name), *broken, _LIST),
-    )
+    having = sorted(soc for soc, owned in targets.socs.items() if name in owned.item.units)
+    why = f"it is a unit of {', '.join(having)}" if having else f"installed: {', '.join((*known, *own)) or 'none'}"
+    near = [f"choose a target: -t {soc}" for soc in having] or did_you_mean(name, (*known, *own), "-t {}")
+    help_ = (*near, *published(name), *broken, _LIST)
+    raise UsageError("MATCH-U022", f"target {name!r} is not known", "option -t", why, help_)
 
 
 def units(soc: Soc, targets: Targets, faults: Sequence[PluginFault]) -> tuple[Unit, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Core:
     """``processor``: the name for gcc's -mcpu. ``dsp``: dual 16-bit multiply-accumulates (SMLAD); ``helium``: vectors
-    of 16 bytes (MVE); ``fpu``: binary32 arithmetic; ``half``: binary16 too."""
+    of 16 bytes (MVE); ``fpu``: binary32 arithmetic; ``half``: binary16 too; ``unaligned``: words at any address."""
 
     name: str
     title: str
@@ -17,11 +17,12 @@ class Core:
     helium: bool = False
     fpu: bool = False
     half: bool = False
+    unaligned: bool = True
 
 
 #: Arm's technical reference manuals of the cores: the configurations that the boards of this package have.
 CORES = (
-    Core("cortex_m0plus", "Cortex-M0+", "cortex-m0plus"),
+    Core("cortex_m0plus", "Cortex-M0+", "cortex-m0plus", unaligned=False),
     Core("cortex_m3", "Cortex-M3", "cortex-m3"),
     Core("cortex_m4", "Cortex-M4", "cortex-m4", dsp=True, fpu=True),
     Core("cortex_m7", "Cortex-M7", "cortex-m7", dsp=True, fpu=True),

@@ -50,8 +50,8 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         tiled = _stored(workload) and len(workload.operands[1].axes) > _DEPTHWISE_AXES
         tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiled else form
         shared = (f"products, {tile}", f"products, {form}", f"products, {sums}")
-        # What comes with the products of a region differs: the figures of one do not tell those of another.
-        return shared if "region" in kind else (f"{key}, {tile}", *shared)
+        # What comes with the products of a region differs, whatever its numbers are.
+        return f"regions, {tile}" if "region" in kind else f"{key}, {tile}", *shared
     if any(name in kind for name in _WINDOWS):
         taps = counts.get("memory", 0) // counts["elements"] - 1
         form = f"{taps} taps" if taps < _UNROLLED else "many taps"
@@ -140,7 +140,8 @@ def _broadcast(workload: Workload) -> str:
 def counts_of(workload: Workload) -> Mapping[str, int]:
     """What the figures multiply: a workload's counts; the ``runs`` of neighbouring elements, of copies; ``stored``, the
     products with weights as they are stored, whose last tile may repeat some; ``edges``, those of windows that leave
-    the image; ``positions`` and ``visits``, the windows of pooling and their taps; ``rows`` of operators on lines."""
+    the image; ``positions`` and ``visits``, the windows of pooling and their taps, ``rest``, taps of channels that fill
+    no vector; ``rows`` of operators on lines."""
     kind, counts = workload.kind, workload.parameters
     if kind.startswith("cortexm_"):
         return counts
@@ -153,7 +154,9 @@ def counts_of(workload: Workload) -> Mapping[str, int]:
         return counts
     last = result.axes[-1].size
     if kind.startswith("host_nhwc") and "pool" in kind:
-        return {**counts, "positions": counts["elements"] // last, "visits": counts["memory"] // last}
+        positions, visits = counts["elements"] // last, counts["memory"] // last
+        lanes = _VECTOR_BYTES * 8 // result.element_bits
+        return {**counts, "positions": positions, "visits": visits, "rest": visits * (last % lanes)}
     if not workload.macs and (_broadcast(workload) or "softmax" in kind or "norm" in kind):
         return {**counts, "rows": counts["elements"] // last}
     if not workload.macs or not _stored(workload):

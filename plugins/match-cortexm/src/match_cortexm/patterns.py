@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from match_core.contract.pattern import Pattern
 from match_core.contract.structure import Any, Constraint, Match, Op, Structure
 from match_host.fusion import FUSIONS, SPATIAL_PAD
+from match_host.graph import dtype_of
 from match_host.kernels.built import Builder, inline_kernel
 
 from match_cortexm.cores import Core
@@ -111,16 +112,24 @@ def _transpose_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def _words_refusal(match: Match) -> str | None:
+    """Blocks of bytes are loaded as words, at any address; byte by byte, they take more than the host's loops."""
+    bytes_ = dtype_of(match.node("op").inputs[0]).itemsize == 1
+    return "bytes, on a core that loads words at their addresses only" if bytes_ else _transpose_refusal(match)
+
+
 ADD = Constraint("sum", "two 8-bit tensors of one shape, one factor each", _add_refusal)
 POOL = Constraint("pool", "bytes, channels last, blocks of 4 channels, few taps", _pool_refusal)
 TRANSPOSE = Constraint("matrices", "elements of 8, 32 or 64 bits, rows become columns", _transpose_refusal)
+WORDS = Constraint("matrices", "elements of 32 or 64 bits, rows become columns", _words_refusal)
 SOFTMAX = Constraint("softmax", "int8, the last axis, a table of 256 exponentials", _softmax_refusal)
 TABLE = Constraint("table", "bytes, a constant table of 256 bytes", lambda match: lookup_refusal(match.node("op")))
 
 
 def kernels_of(core: Core) -> tuple[Kernel, ...]:
     """The core's own kernels."""
-    single = [("cortexm_transpose", Op("Transpose", "op", (Any("x"),)), TRANSPOSE, build_transpose)]
+    matrices = TRANSPOSE if core.unaligned else WORDS
+    single = [("cortexm_transpose", Op("Transpose", "op", (Any("x"),)), matrices, build_transpose)]
     fused: tuple[Kernel, ...] = ()
     if core.dsp:
         fusions = {fusion.name: fusion for fusion in FUSIONS}

@@ -27,13 +27,13 @@ Kind = Enum(
     type=str,
 )
 
-#: The command that takes a package, where {0} is its folder, {1} the same from the root.
+#: The command that takes a package, where {0} is its folder, {1} the same from the root, {2} the program's name.
 _TAKES: dict[str, tuple[str, ...]] = {
     "cmake": ("cmake", "-S", "{0}", "-B", "{0}/build"),
     "zephyr": ("west", "build", "--", "-DZEPHYR_EXTRA_MODULES={1}"),
     "arduino": ("cp", "-r", "{0}", "libraries"),
     "platformio": ("pio", "pkg", "install", "--library", "file://{1}"),
-    "esp-idf": ("cp", "-r", "{0}", "components"),
+    "esp-idf": ("cp", "-r", "{0}", "components/{2}"),
     "cmsis-pack": ("cpackget", "add", "{0}"),
 }
 
@@ -82,4 +82,5 @@ def export_command(
 def _next(kind: str, target: Path, files: tuple[str, ...]) -> str:
     """The command of the ecosystem that takes the package."""
     there = target / next(name for name in files if name.endswith(".pack")) if kind == "cmsis-pack" else target
-    return shlex.join(word.format(there, there.absolute()) for word in _TAKES[kind])
+    program = next((Path(name).stem for name in files if name.startswith("include/")), "")
+    return shlex.join(word.format(there, there.absolute(), program) for word in _TAKES[kind])

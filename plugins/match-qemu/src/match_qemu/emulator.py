@@ -78,7 +78,8 @@ def choose(request: RunRequest) -> Machine:
     elif machine is None:
         why, help_lines = f"no machine has its processor, {processor}", ()
     elif processor and processor not in machine.processors:
-        why, help_lines = f"{machine.name} runs {', '.join(machine.processors)}, the target has a {processor}", ()
+        why = f"{machine.name} runs {', '.join(machine.processors)}, the target has a {processor}"
+        help_lines = (f"run it on {fit.name}: --on qemu",) if (fit := machine_for(processor)) else ()
     else:
         return machine
     raise UsageError(
