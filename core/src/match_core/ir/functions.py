@@ -22,7 +22,7 @@ ARITH = "match.arith"
 #: Version of all domains.
 VERSION = 1
 
-_KINDS = {"U8": 2, "I8": 3}  # TensorProto element types
+_KINDS = {"U8": 2, "I8": 3, "I16": 5}  # TensorProto element types
 
 
 def _texts() -> Iterable[str]:

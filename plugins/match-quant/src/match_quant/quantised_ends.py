@@ -15,7 +15,7 @@ from match_core.contract.model import Model
 from match_core.contract.passes import Pass, PassContext, Phase
 from match_core.contract.quantisation import Quantisation
 from match_core.ir.editor import Editor
-from match_core.ir.reader import Quant, constant, producer, quant_of
+from match_core.ir.reader import WITH_INT16, Quant, constant, producer, quant_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -50,7 +50,7 @@ def _take_input(editor: Editor, tensor: gs.Variable) -> Quant | None:
         return None
     node = tensor.outputs[0]
     result = node.outputs[0]
-    quant = quant_of(node, result.dtype)
+    quant = quant_of(node, result.dtype, WITH_INT16)
     if quant is None or tensor.dtype != np.float32 or node.inputs[0] is not tensor or _is_one_of(result, outputs):
         return None
     node.inputs.clear()
@@ -66,7 +66,7 @@ def _take_output(editor: Editor, tensor: gs.Variable) -> Quant | None:
     if node is None or node.op != "DequantizeLinear":
         return None
     stored = node.inputs[0]
-    quant = quant_of(node, stored.dtype)
+    quant = quant_of(node, stored.dtype, WITH_INT16)
     taken = (*editor.graph.inputs, *editor.graph.outputs)
     if quant is None or tensor.dtype != np.float32 or constant(stored) is not None or _is_one_of(stored, taken):
         return None

@@ -10,10 +10,10 @@ from match_core.contract.element_types import c_type
 from match_host.graph import dtype_of
 from match_host.kernels.products.depthwise_shape import MOST_WRITTEN_TAPS, Depthwise, depthwise_shape, takes
 
-from match_cortexm.headers import BYTES, DSP, MVE
+from match_cortexm.headers import BYTES, DSP, INT16, MVE
 from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.packing import pack_depthwise_dsp, pack_depthwise_mve
-from match_cortexm.kernels.requant import Requant, extend_of, requant_of
+from match_cortexm.kernels.requant import Requant, extend_of, requant_of, with_second
 from match_cortexm.kernels.taps import Form, Image, build_taps, refusal_of
 from match_cortexm.kernels.upper import upper_of
 
@@ -28,7 +28,7 @@ MOST_SUMMED = 255
 
 def depthwise_of(nodes: tuple[gs.Node, ...]) -> tuple[Depthwise, Requant] | str:
     """The layer of [Pad] depthwise convolution, Requant; or why the kernels do not take it."""
-    if not takes(nodes) or dtype_of(next(n for n in nodes if n.op == "ConvInteger").inputs[1]) != np.int8:
+    if not takes(nodes) or dtype_of(next(n for n in nodes if "ConvInteger" in n.op).inputs[1]) != np.int8:
         return "it is not depthwise with int8 weights"
     conv = depthwise_shape(nodes)
     if conv.channels % CHANNELS or len(conv.windows) != 2:
@@ -39,7 +39,10 @@ def depthwise_of(nodes: tuple[gs.Node, ...]) -> tuple[Depthwise, Requant] | str:
     if refusal is not None:
         return refusal
     most = extend_of(conv.source)[1] * int(np.abs(conv.weight.astype(np.int64)).sum(axis=0).max())
-    requant = requant_of(nodes[nodes.index(conv.node) + 1], conv.channels, most)
+    first, *after = nodes[nodes.index(conv.node) + 1 :]
+    requant = requant_of(first, conv.channels, most)
+    if after and not isinstance(requant, str):
+        requant = with_second(requant, after[0])
     if isinstance(requant, str):
         return requant
     # The sums of channels with the multiplier 0 do not matter.
@@ -55,7 +58,7 @@ def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
     """Products of 16 bits; sums in halves of words."""
     extend, _ = extend_of(conv.source)
     multipliers = requant.multipliers[0].astype(np.int32)
-    if conv.factor == 1:
+    if conv.factor == 1 and extend:
         half = "(int16_t)" if extend[0] == "s" else "(uint16_t)"
         sums = [f"{half}even", f"{half}odd", f"{half}(even >> 16)", f"{half}(odd >> 16)"]
     else:
@@ -64,6 +67,19 @@ def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
         f"to[{k}] = ({ctype})" + requant.text(f"match_cortexm_scale({sums[k]}, m[{k}], b[{k}], {requant.shift})") + ";"
         for k in range(CHANNELS)
     )
+    if not extend:
+        summed = conv.factor == 1
+        return Form(
+            name=f"{'sum' if summed else 'depthwise'}_i16{'' if requant.second is None else '_twice'}",
+            headers=(DSP, INT16),
+            start="int32_t s[4] = {0};",
+            step=lambda address: (
+                f"MATCH_CORTEXM_ADD_16(s, ({address}));" if summed else f"MATCH_CORTEXM_CHANNELS_16(s, ({address}), w);"
+            ),
+            finish=finish,
+            weight=None if summed else pack_depthwise_dsp(conv.weight, 2),
+            scales=(multipliers, requant.addend),
+        )
     if conv.factor == 1:
         return Form(
             name="sum_dsp",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from match_host.graph import dtype_of
 from match_host.kernels.code import Uses, affine, inline_code
 from match_host.kernels.work import Work
 
-from match_cortexm.headers import DSP, MVE, SHARED, header
+from match_cortexm.headers import DSP, INT16, MVE, SHARED, header
 from match_cortexm.kernels.border import border_of, copied_rows
 from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.layer import Layer, layer_of
@@ -57,32 +58,59 @@ class Form:
 def dsp_form(layer: Layer, ctype: str, most_positions: int = 2) -> Form:
     """SMLAD: two positions if there are two close enough, else one."""
     extend, _ = extend_of(layer.source)
-    step = layer.x.stride * layer.inputs
+    step = layer.x.stride * layer.inputs * layer.size
     positions = most_positions if layer.x.out > 1 and step <= MOST_STEP else 1
-    requant = layer.first
-
-    def finish(outputs: int) -> list[str]:
-        places = [(k, p) for k in range(outputs) for p in range(positions)]
-        return [
-            f"to[{p * layer.outputs + k}] = ({ctype})"
-            + requant.text(f"match_cortexm_scale(s[{4 * p + k}], m[{k}], b[{k}], {requant.shift})")
-            + ";"
-            for k, p in places
-        ]
-
+    step_text = f'MATCH_CORTEXM_STEP_1(s, a, w, "{extend}");' if extend else "MATCH_CORTEXM_STEP_16(s, a, w);"
     return Form(
-        name=f"dsp{positions}",
-        header=DSP,
+        name=f"dsp{positions}{_suffix(layer)}",
+        header=DSP if extend else INT16,
         positions=positions,
         values=4,
-        steps=lambda count: [f'MATCH_CORTEXM_STEP_1(s, a, w, "{extend}");'] * count,
-        constants=(pack_dsp(layer.weight), requant.multipliers[0].astype(np.int32), requant.addend),
-        finish=finish,
+        steps=lambda count: [step_text] * count,
+        constants=(pack_dsp(layer.weight, layer.size), layer.first.multipliers[0].astype(np.int32), layer.first.addend),
+        finish=partial(_scaled, layer, ctype, positions),
+    )
+
+
+def _suffix(layer: Layer) -> str:
+    """The end of a form's name: results that are scaled twice, values of two bytes."""
+    return ("" if layer.size == 1 else "_i16") + ("" if layer.first.second is None else "_twice")
+
+
+def _scaled(layer: Layer, ctype: str, positions: int, outputs: int) -> list[str]:
+    """C lines that store the results of a tile one by one."""
+    requant = layer.first
+    return [
+        f"to[{p * layer.outputs + k}] = ({ctype})"
+        + requant.text(f"match_cortexm_scale(s[{4 * p + k}], m[{k}], b[{k}], {requant.shift})")
+        + ";"
+        for k in range(outputs)
+        for p in range(positions)
+    ]
+
+
+def mve16_form(layer: Layer, ctype: str) -> Form:
+    """Vectors of eight values of int16; results one by one, because 32-bit lanes do not scale them exactly."""
+    padding = -layer.outputs % OUTPUTS
+    return Form(
+        name=f"mve{_suffix(layer)}",
+        header=INT16,
+        positions=1,
+        values=8,
+        steps=lambda count: [f"MATCH_CORTEXM_DOTS_16(s, a, w, {count});"],
+        constants=(
+            pack_mve(layer.weight, 8),
+            np.pad(layer.first.multipliers[0].astype(np.int32), (0, padding)),
+            np.pad(layer.first.addend, (0, padding)),
+        ),
+        finish=partial(_scaled, layer, ctype, 1),
     )
 
 
 def mve_form(layer: Layer, ctype: str) -> Form | None:
-    """Vectors: one position. None if values are not int8, or the requantisation is not one of 32-bit lanes."""
+    """Vectors: one position. None if values are bytes but not int8, or the requantisation is not one of 32-bit lanes."""
+    if layer.size > 1:
+        return mve16_form(layer, ctype)
     upper = upper_of(layer.first, layer.most) if dtype_of(layer.source) == np.int8 and ctype == "int8_t" else None
     if upper is None:
         return None
@@ -112,10 +140,10 @@ def unroll_of(words: int) -> int:
 def _block(uses: Uses, layer: Layer, rows: int, words: int) -> str:
     """The function for the sums of two positions; its name tells its sizes."""
     extend, _ = extend_of(layer.source)
-    step = layer.x.stride * layer.inputs
-    name = f"match_cortexm_block_{extend[0]}8_{rows}x{4 * words}_{step}"
+    step, size = layer.x.stride * layer.inputs * layer.size, layer.size
+    name = f"match_cortexm_block_{extend[:1] or 's'}{8 * size}_{rows}x{4 * words}_{step}"
     unroll = unroll_of(words)
-    view = {"name": name, "rows": rows, "words": words, "step": step, "extend": extend, "unroll": unroll}
+    view = {"name": name, "rows": rows, "words": words, "step": step, "extend": extend, "unroll": unroll, "size": size}
     return uses.helper(name, render_body("block_dsp", **view) + "\n")
 
 
@@ -133,7 +161,7 @@ def build_product(nodes: tuple[gs.Node, ...], function: str, helium: bool = Fals
 def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, ctype: str) -> Counted:
     import onnx_graphsurgeon as gs
 
-    y, x, inputs, positions = layer.y, layer.x, layer.inputs, form.positions
+    y, x, inputs, positions, size = layer.y, layer.x, layer.inputs, form.positions, layer.size
     rows, run = y.kernel, x.kernel * inputs
     if form.compact:  # a copy of each window, without gaps between its rows
         rows, run = 1, rows * run
@@ -147,11 +175,11 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
     cast = "" if dtype_of(layer.source) == np.int8 else "(const int8_t *)"
     source = affine([(row, y.stride * image), (column, x.stride * inputs)], -y.before * image - x.before * inputs)
     window = (
-        f"window, {cast}in0, {y.size}, {x.size}, {inputs}, {affine([(row, y.stride)], -y.before)}, "
+        f"window, {cast}in0, {y.size}, {x.size}, {inputs * size}, {affine([(row, y.stride)], -y.before)}, "
         f"{affine([(column, x.stride)], -x.before)}, {y.kernel}, {columns}, {layer.fill}"
     )
     uses = Uses()
-    for name in (SHARED, form.header):
+    for name in (SHARED, *((DSP,) if form.header == INT16 else ()), form.header):
         uses.headers[name] = header(name)
     block = _block(uses, layer, rows, words) if positions == 2 else ""
     text = render_body(
@@ -161,7 +189,7 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         unroll=unroll_of(words),
         positions=positions,
         turn=form.steps(unroll_of(words)),
-        block_call=f"{block}(from, w, s, {'row_bytes' if rows > 1 else run})" if block else "",
+        block_call=f"{block}(from, w, s, {'row_bytes' if rows > 1 else run * size})" if block else "",
         blocks=layer.outputs // OUTPUTS,
         rest=layer.outputs % OUTPUTS,
         finish=form.finish,
@@ -169,14 +197,14 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         width=x.out,
         overlaps=x.out > positions and x.out % positions != 0,
         source=f"{cast}&in0[{source}]",
-        row_bytes=image,
+        row_bytes=image * size,
         border=border.condition,
         compact=form.compact,
         window=window,
         window_rows=y.kernel,
-        window_bytes=y.kernel * columns * inputs + overhang,
-        window_row_bytes=columns * inputs,
-        slack=overhang,
+        window_bytes=(y.kernel * columns * inputs + overhang) * size,
+        window_row_bytes=columns * inputs * size,
+        slack=overhang * size,
         ctype=ctype,
         wtype=c_type(form.constants[0].dtype),
         btype=c_type(form.constants[2].dtype),
@@ -203,7 +231,7 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         "results": border.tiles * positions * layer.outputs,
         "tiles": border.tiles,
         "single_blocks": border.tiles if layer.outputs <= OUTPUTS else 0,
-        **copied_rows(y, x, positions, beyond, inputs),
+        **copied_rows(y, x, positions, beyond, inputs * size),
         "compact_rows": (border.tiles - border.outside) * y.kernel * form.compact,
         "compact_words": (border.tiles - border.outside) * y.kernel * -(-columns * inputs // 4) * form.compact,
     }
