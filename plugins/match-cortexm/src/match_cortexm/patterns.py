@@ -89,6 +89,7 @@ DESCRIPTIONS = {
     "cortexm_depthwise": "depthwise convolution and requantisation",
     "cortexm_pad_depthwise": "padding, depthwise convolution and requantisation, without a padded copy",
     "cortexm_add": "sum of two tensors, scaled",
+    "cortexm_add_twice": "sum of two tensors of int16, scaled twice",
     "cortexm_max_pool": "largest value of each window",
     "cortexm_lookup": "look-up in a table of 256 bytes",
     "cortexm_softmax": "softmax of lines of 8-bit values",
@@ -104,6 +105,9 @@ _OWN: tuple[tuple[str, str, Constraint, Callable[..., Counted]], ...] = (
     ("host_conv_integer_requant", "cortexm_depthwise", DEPTHWISE, build_depthwise),
     ("host_pad_conv_integer_requant", "cortexm_pad_depthwise", DEPTHWISE, build_depthwise),
 )
+
+
+_REQUANT = "match.arith::RequantI16"
 
 
 def _add_refusal(match: Match) -> str | None:
@@ -126,7 +130,7 @@ def _transpose_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
-ADD = Constraint("sum", "two 8-bit tensors of one shape, one factor each", _add_refusal)
+ADD = Constraint("sum", "two tensors of 8 bits or of int16, of one shape, one factor each", _add_refusal)
 POOL = Constraint("pool", "bytes, channels last, blocks of 4 channels, few taps", _pool_refusal)
 TRANSPOSE = Constraint("matrices", "elements of 8, 32 or 64 bits, rows become columns", _transpose_refusal)
 SOFTMAX = Constraint("softmax", "int8, the last axis, a table of 256 exponentials", _softmax_refusal)
@@ -144,9 +148,11 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
             constraints = (*known.constraints, *_rules(name), constraint)
             fused += (_kernel(name, known.structure, constraints, build, core),)
             if name != "cortexm_matmul":
-                twice = Op("match.arith::RequantI16", "second", (known.structure,))
+                twice = Op(_REQUANT, "second", (known.structure,))
                 fused += (_kernel(f"{name}_twice", twice, (SECOND, *constraints), build, core),)
-        single.append(("cortexm_add", Op(ADD_REQUANT, "op", (Any("a"), Any("b"))), ADD, build_add))
+        added = Op(ADD_REQUANT, "op", (Any("a"), Any("b")))
+        fused += (_kernel("cortexm_add_twice", Op(_REQUANT, "second", (added,)), (SECOND, ADD), build_add, core),)
+        single.append(("cortexm_add", added, ADD, build_add))
         single.append(("cortexm_max_pool", Op(MAX_POOL, "op", (Any("x"),)), POOL, build_pool))
         single.append(("cortexm_softmax", Op(SOFTMAX_I8, "op", (Any("x"),)), SOFTMAX, build_softmax))
     if core.helium:

@@ -20,6 +20,27 @@ static inline int32_t match_cortexm_value(const void *at, int k)
     return value;
 }
 
+/* Clips to the bounds of int16, and to 0 to its upper one. */
+static inline int32_t match_cortexm_to_int16(int32_t value)
+{
+#if defined(MATCH_CORTEXM_DSP)
+    __asm__("ssat %0, #16, %0" : "+r"(value));
+    return value;
+#else
+    return value < INT16_MIN ? INT16_MIN : value > INT16_MAX ? INT16_MAX : value;
+#endif
+}
+
+static inline int32_t match_cortexm_to_uint15(int32_t value)
+{
+#if defined(MATCH_CORTEXM_DSP)
+    __asm__("usat %0, #15, %0" : "+r"(value));
+    return value;
+#else
+    return value < 0 ? 0 : value > INT16_MAX ? INT16_MAX : value;
+#endif
+}
+
 /* Adds the products of four values with the weights of four outputs. */
 #define MATCH_CORTEXM_SUMS_16(SUMS, VALUES, WEIGHTS, OFFSET)                                                           \
     for (int match_k = 0; match_k < 4; match_k++) {                                                                    \

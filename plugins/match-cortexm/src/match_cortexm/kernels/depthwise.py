@@ -70,7 +70,7 @@ def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
     if not extend:
         summed = conv.factor == 1
         return Form(
-            name=f"{'sum' if summed else 'depthwise'}_i16{'' if requant.second is None else '_twice'}",
+            name=f"{'sum' if summed else 'depthwise'}_i16",
             headers=(DSP, INT16),
             start="int32_t s[4] = {0};",
             step=lambda address: (
@@ -133,7 +133,9 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, helium: bool = Fa
     ctype = c_type(dtype_of(nodes[-1].outputs[0]))
     form = (mve_form(conv, requant, ctype) if helium else None) or dsp_form(conv, requant, ctype)
     node = nodes[nodes.index(conv.node) + 1]
-    kernel = f"{conv.channels} channels, kernel {y.kernel}x{x.kernel}, stride {y.stride}x{x.stride}"
-    comment = f"Depthwise {conv.node.op}, {node.op}: {kernel}"
+    sizes = f"{conv.channels} channels, kernel {y.kernel}x{x.kernel}, stride {y.stride}x{x.stride}"
+    comment = f"Depthwise {conv.node.op}, {node.op}: {sizes}"
     weight = None if form.weight is None else conv.node.inputs[1]
-    return build_taps(_image(conv), form, function, comment, nodes[-1].outputs[0], weight)
+    kernel = build_taps(_image(conv), form, function, comment, nodes[-1].outputs[0], weight)
+    again = 0 if requant.second is None else dict(kernel.counts)["blocks"]
+    return replace(kernel, counts=(*kernel.counts, ("again", again))) if again else kernel

@@ -73,8 +73,8 @@ def dsp_form(layer: Layer, ctype: str, most_positions: int = 2) -> Form:
 
 
 def _suffix(layer: Layer) -> str:
-    """The end of a form's name: results that are scaled twice, values of two bytes."""
-    return ("" if layer.size == 1 else "_i16") + ("" if layer.first.second is None else "_twice")
+    """The end of the name of a form for values of two bytes."""
+    return "" if layer.size == 1 else "_i16"
 
 
 def _scaled(layer: Layer, ctype: str, positions: int, outputs: int) -> list[str]:
@@ -233,6 +233,7 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         "single_blocks": border.tiles if layer.outputs <= OUTPUTS else 0,
         **copied_rows(y, x, positions, beyond, inputs * size),
         "compact_rows": (border.tiles - border.outside) * y.kernel * form.compact,
+        **({} if layer.first.second is None else {"again": border.tiles * positions * layer.outputs}),
         "compact_words": (border.tiles - border.outside) * y.kernel * -(-columns * inputs // 4) * form.compact,
     }
     return Counted(arguments, replace(code, overlaps=overlaps), Work(), form.name, tuple(counts.items()), layer.macs)

@@ -18,6 +18,10 @@ REQUANT = "match.arith::RequantU8|match.arith::RequantI8"
 ADD_REQUANT = "match.arith::AddRequantU8|match.arith::AddRequantI8"
 
 
+#: Functions of match_cortexm_int16.h that clip to these bounds in one instruction.
+_CLIPS = {(-(1 << 15), (1 << 15) - 1): "match_cortexm_to_int16", (0, (1 << 15) - 1): "match_cortexm_to_uint15"}
+
+
 @dataclass(frozen=True)
 class Requant:
     """``multipliers``: int32 [values, channels] of one or two summands; ``addend``: int64 [channels]."""
@@ -32,7 +36,8 @@ class Requant:
 
     def text(self, value: str) -> str:
         """C text of the clipped value."""
-        text = f"match_cortexm_clip({value}, {self.low}, {self.high})"
+        clip = _CLIPS.get((self.low, self.high))
+        text = f"{clip}({value})" if clip else f"match_cortexm_clip({value}, {self.low}, {self.high})"
         if self.second is None:
             return text
         after, left = self.second
