@@ -40,6 +40,13 @@ def activation_type(units: Sequence[Unit]) -> DType | None:
     return _UINT8 if "uint8" in wanted else _INT8
 
 
+def quantised_types(context: PassContext) -> tuple[DType, ...]:
+    """Types of quantised tensors that become integer ones: int16 where a unit besides the host states it, or the host
+    is alone and states it."""
+    units = tuple(unit for unit in context.units if unit.name != context.soc.host) or context.units
+    return WITH_INT16 if any(_INT16.name in unit.spatial_types for unit in units) else EIGHT_BITS
+
+
 def stored_name(name: str) -> str:
     """The name in the integer graph of the tensor that replaces a quantised tensor of this name."""
     return f"{name}_stored"
@@ -59,10 +66,7 @@ class IntegerGraph:
         #: Whether activations are stored with channels last.
         self.channels_last = all(unit.layout != "NCHW" for unit in context.units)
         self._type = activation_type(context.units)
-        #: Types of quantised tensors that become integer ones: int16 where a unit besides the host states it, or the
-        #: host is alone.
-        units = tuple(unit for unit in context.units if unit.name != context.soc.host) or context.units
-        self.types = WITH_INT16 if any(_INT16.name in unit.spatial_types for unit in units) else EIGHT_BITS
+        self.types = quantised_types(context)
         self._integer: dict[int, gs.Variable] = {}
         self._defined: set[int] = set()  # ids of its values
         self._position: dict[int, int] = {}

@@ -82,8 +82,8 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
     found = add_of(node)
     if isinstance(found, str):
         raise ValueError(f"{function}: {found}")
-    short, (*wide, divisor, low, high) = found
-    a_factor, b_factor, addend, shift = short or (*wide, divisor.bit_length() - 1)
+    short, (*long, divisor, low, high) = found
+    a_factor, b_factor, addend, shift = short or (*long, divisor.bit_length() - 1)
     count, ctype = elements(shape_of(node.outputs[0])), c_type(dtype_of(node.outputs[0]))
     bytes_ = {dtype_of(tensor).name for tensor in (*node.inputs[:2], node.outputs[0])}
     vectors = helium and short is not None and bytes_ == {"int8"}
@@ -98,7 +98,7 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
     ]
     value = f"(in0[i] * a_factor + in1[i] * b_factor + addend) >> {shift}"
     wide = dtype_of(node.outputs[0]).itemsize > 1
-    if wide and shift >= 32 - _ROOM:  # the upper word of the sum is all that is needed
+    if wide and shift >= 32 - _ROOM and abs(addend) < 1 << (30 + shift):  # the upper word of the sum is all that is needed
         left, shift = max(0, 32 - shift), max(shift, 32)
         lines[2] = f"    const int64_t addend = INT64_C({addend << left});"
         pairs = (f"(int64_t)(in{k}[i] * {1 << left}) * {name}_factor" for k, name in enumerate("ab"))
