@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import helper
 
 from benchmarks.cortexm_net import Net, some_channels, some_image, some_rows
 from benchmarks.cortexm_written import ends, real_sum, tied_average, written, written_average

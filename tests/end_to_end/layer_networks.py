@@ -53,7 +53,12 @@ class _Samples(CalibrationDataReader):
 
 
 def quantised(
-    path: Path, shape: Sequence[int], form: str = "QDQ", unsigned_weights: bool = False, bits: int = 8, **options: object
+    path: Path,
+    shape: Sequence[int],
+    form: str = "QDQ",
+    unsigned_weights: bool = False,
+    bits: int = 8,
+    **options: object,
 ) -> Path:
     """The float network quantised, beside it. ``form``: "QDQ" with int8 per channel, or "QOperator" with uint8;
     ``bits`` of activations."""

@@ -130,9 +130,7 @@ def _zero_point(node: gs.Node, count: int) -> NDArray[np.int64] | None:
     if tensor is None:
         return np.zeros(count, np.int64)
     values = constant(tensor)
-    if values is None:
-        return None
-    return np.asarray(values).astype(np.int64).reshape(-1)
+    return None if values is None else np.asarray(values).astype(np.int64).reshape(-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +191,7 @@ class Site:
         return shape_of(self.quantize.outputs[0])
 
 
-def site_of(
-    quantize: gs.Node, outputs: Sequence[gs.Tensor], types: tuple[DType, ...] = EIGHT_BITS
-) -> Site | None:
+def site_of(quantize: gs.Node, outputs: Sequence[gs.Tensor], types: tuple[DType, ...] = EIGHT_BITS) -> Site | None:
     """The site of a per-tensor QuantizeLinear to one of the ``types``; None if its parameters are not supported or no
     node computes its input. Values between the operator and the QuantizeLinear must have no other readers."""
     quant = quant_of(quantize, quantize.outputs[0].dtype, types)

@@ -10,8 +10,8 @@ from match_core.ir.reader import Quant, Site, constant, optional_input, shape_of
 
 from match_quant.expectation import joined
 from match_quant.integer_graph import IntegerGraph
-from match_quant.integerise_conv import linear_target
 from match_quant.integer_moves import append_move, is_move
+from match_quant.integerise_conv import linear_target
 from match_quant.real_constant import real_constant
 from match_quant.tables import apply_table, requant_table
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def move(graph: IntegerGraph, site: Site) -> gs.Variable | None:
-    """DequantizeLinear -> [moves] -> [clamps] -> QuantizeLinear. If the result has other parameters, a table follows, or
-    a Requant of 16 bits."""
+    """DequantizeLinear -> [moves] -> [clamps] -> QuantizeLinear. If the result has other parameters, a table
+    follows, or a Requant of 16 bits."""
     if not is_move(site.op) and site.op.op != "DequantizeLinear":
         return None
     source = graph.source((*site.clamps, site.quantize)[0].inputs[0])

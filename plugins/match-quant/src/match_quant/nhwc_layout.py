@@ -90,7 +90,10 @@ class _Layout:
         op = qualified_op(node)
         if op in _SPATIAL and self._moves(node) and _is_explicit(node):
             self._emit(
-                node, f"match.nhwc::{node.op}", [self._as_nhwc(node.inputs[0], node), *node.inputs[1:]], dict(node.attrs)
+                node,
+                f"match.nhwc::{node.op}",
+                [self._as_nhwc(node.inputs[0], node), *node.inputs[1:]],
+                dict(node.attrs),
             )
         elif op == "Transpose" and list(node.attrs.get("perm", ())) == list(_TO_NCHW):
             self._nhwc[id(node.outputs[0])] = node.inputs[0]

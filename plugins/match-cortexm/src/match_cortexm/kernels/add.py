@@ -98,11 +98,13 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
     ]
     value = f"(in0[i] * a_factor + in1[i] * b_factor + addend) >> {shift}"
     wide = dtype_of(node.outputs[0]).itemsize > 1
-    if wide and shift >= 32 - _ROOM and abs(addend) < 1 << (30 + shift):  # the upper word of the sum is all that is needed
+    if (
+        wide and shift >= 32 - _ROOM and abs(addend) < 1 << (30 + shift)
+    ):  # the upper word of the sum is all that is needed
         left, shift = max(0, 32 - shift), max(shift, 32)
         lines[2] = f"    const int64_t addend = INT64_C({addend << left});"
-        pairs = (f"(int64_t)(in{k}[i] * {1 << left}) * {name}_factor" for k, name in enumerate("ab"))
-        value = f"(int32_t)(({' + '.join(pairs)} + addend) >> 32) >> {shift - 32}"
+        products = (f"(int64_t)(in{k}[i] * {1 << left}) * {name}_factor" for k, name in enumerate("ab"))
+        value = f"(int32_t)(({' + '.join(products)} + addend) >> 32) >> {shift - 32}"
     elif short is None:
         value = f"(int32_t)(((int64_t)in0[i] * a_factor + (int64_t)in1[i] * b_factor + addend) >> {shift})"
     scaled: Requant | str = Requant(np.zeros((2, 1), np.int64), np.zeros(1, np.int64), 0, low, high)

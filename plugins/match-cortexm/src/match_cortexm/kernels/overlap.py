@@ -1,4 +1,4 @@
-"""How far before its input a kernel's result must begin to overwrite it, for windows that slide over bytes, or values of two, in NHWC."""
+"""How far before its input a kernel's result must begin to overwrite it, for windows that slide over values in NHWC."""
 
 from __future__ import annotations
 

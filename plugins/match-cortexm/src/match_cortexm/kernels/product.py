@@ -108,7 +108,7 @@ def mve16_form(layer: Layer, ctype: str) -> Form:
 
 
 def mve_form(layer: Layer, ctype: str) -> Form | None:
-    """Vectors: one position. None if values are bytes but not int8, or the requantisation is not one of 32-bit lanes."""
+    """Vectors: one position. None if values are uint8, or the requantisation is not one of 32-bit lanes."""
     if layer.size > 1:
         return mve16_form(layer, ctype)
     upper = upper_of(layer.first, layer.most) if dtype_of(layer.source) == np.int8 and ctype == "int8_t" else None
