@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from match_core.contract.errors import InfeasibleError
 from match_core.contract.runner import Place
 from match_core.plugin.facade import Plugins
 from match_verify.verify import VerifyRequest, verify_model
@@ -27,8 +28,6 @@ from benchmarks.tables import Cell, Column, Table
 
 COMMAND = "benchmarks.cortexm_int16"
 NAMES = ("resnet8", "dscnn", "mobilenetv1_025", "autoencoder")
-#: Samples of which outputs are compared.
-SAMPLES = 20
 FLOAT, STAYS, WIDE, BYTES = "float32", "int16 in floating point", "int16", "int8"
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -52,7 +51,8 @@ def quantised(source: Path, path: Path, form: str, samples: Arrays) -> Path:
 
     class Reader(CalibrationDataReader):
         def __init__(self) -> None:
-            self.left = [{name: array[n] for name, array in samples.items()} for n in range(SAMPLES)]
+            count = len(next(iter(samples.values())))
+            self.left = [{name: array[n] for name, array in samples.items()} for n in range(count)]
 
         def get_next(self) -> Arrays | None:
             return self.left.pop() if self.left else None
@@ -100,16 +100,21 @@ def table(names: Sequence[str], plugins: Plugins) -> Table:
                     path = path if form == FLOAT else quantised(path, Path(work) / "net.onnx", form, samples)
                     two = {key: array[:2] for key, array in samples.items()}
                     placed = VerifyRequest(path, target, arrays=two, place=Place(runner, machine), cache=False)
-                    counted = verify_model(placed, plugins)
+                    try:
+                        counted = verify_model(placed, plugins)
+                    except InfeasibleError as error:
+                        told(f"{name} {core} {form}: {error}")
+                        rows.append((name, core, form, *[None] * 5))
+                        continue
                     apart = verify_model(VerifyRequest(path, target, arrays=samples, quantized_io=True), plugins)
+                    (output,) = apart.outputs
+                    steps = (_from_double(path, samples, apart.run.outputs[output.name]), int(output.max_abs_lsb))
                 # Floats a rounding apart may be a step apart behind a quantiser.
                 if form != STAYS and not (counted.computed and apart.computed):
                     sys.exit(f"FAILURE: {name} in {form} on {machine}: the outputs are not those of the network")
                 count = counted.run.cycles_total * 1e-6
                 least = least or count
                 ram = counted.compilation.program.memory[0].arena_bytes
-                (output,) = apart.outputs
-                steps = (_from_double(path, samples, apart.run.outputs[output.name]), int(output.max_abs_lsb))
                 cells = steps if form in (WIDE, BYTES) else (None, None)
                 rows.append((name, core, form, count, count / least, ram, *cells))
                 told(f"{name} {core} {form}: {count:.3f} million instructions, steps {cells}")
