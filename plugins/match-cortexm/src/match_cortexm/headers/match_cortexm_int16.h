@@ -7,7 +7,9 @@
 #ifndef MATCH_CORTEXM_INT16_H
 #define MATCH_CORTEXM_INT16_H
 
+#include "match_cortexm.h"
 #include "match_cortexm_dsp.h"
+#include "match_cortexm_mve.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -124,6 +126,20 @@ static inline int32_t match_cortexm_to_uint15(int32_t value)
 
 #endif
 
+/* The end of a requantisation, and a second one of its results; a multiplier of 0: there is none. */
+typedef struct {
+    int32_t shift;
+    int32_t low;
+    int32_t high;
+} match_cortexm_bounds;
+
+typedef struct {
+    int32_t factor;
+    int32_t multiplier;
+    int64_t addend;
+    match_cortexm_bounds bounds;
+} match_cortexm_again;
+
 #if defined(__ARM_FEATURE_MVE) && !defined(MATCH_CORTEXM_PORTABLE)
 
 #include <arm_mve.h>
@@ -154,7 +170,103 @@ static inline int32_t match_cortexm_to_uint15(int32_t value)
                          : "memory");                                                                                  \
     } while (0)
 
+/* Adds the products of four neighbouring channels with weights of 16 bits, which advance. */
+#define MATCH_CORTEXM_CHANNELS_16_4(SUMS, ADDRESS, WEIGHTS)                                                            \
+    do {                                                                                                               \
+        int32x4_t match_x, match_w;                                                                                    \
+        __asm__ volatile("vldrh.s32 %q[x], [%[from]]\n\t"                                                              \
+                         "vldrh.s32 %q[w], [%[weights]], #8\n\t"                                                       \
+                         "vmul.i32 %q[x], %q[x], %q[w]\n\t"                                                            \
+                         "vadd.i32 %q[s], %q[s], %q[x]"                                                                \
+                         : [x] "=&w"(match_x), [w] "=&w"(match_w), [weights] "+l"(WEIGHTS), [s] "+w"(SUMS)             \
+                         : [from] "l"(ADDRESS)                                                                         \
+                         : "memory");                                                                                  \
+    } while (0)
+
+/* Adds the values of four neighbouring channels. */
+static inline match_cortexm_i32x4 match_cortexm_sum_16_4(match_cortexm_i32x4 sums, const int16_t *from)
+{
+    return vaddq_s32(sums, vldrhq_s32(from));
+}
+
+/* floor((sums * multiplier + addend) / 2^(32 + shift)), with the addend's words apart: the upper word of the product,
+ * and the carry of the lower ones. */
+static inline int32x4_t match_cortexm_scale_4(
+    int32x4_t sums, int32x4_t multiplier, uint32x4_t lower, int32x4_t upper, int32_t shift)
+{
+    const uint32x4_t total = vaddq_u32(vreinterpretq_u32_s32(vmulq_s32(sums, multiplier)), lower);
+    const int32x4_t value = vaddq_s32(vmulhq_s32(sums, multiplier), upper);
+    return vshlq_r_s32(vaddq_m_n_s32(value, value, 1, vcmphiq_u32(lower, total)), -shift);
+}
+
+/* Scales four sums, clips them and stores the first count; twice: scales and clips the values, times 2^left, once
+ * more. */
+static inline void match_cortexm_finish_16(
+    int16_t *to,
+    int32_t count,
+    match_cortexm_i32x4 sums,
+    const int32_t *multiplier,
+    const int64_t *addend,
+    const match_cortexm_bounds first,
+    const match_cortexm_again again)
+{
+    const int32x4x2_t words = vld2q_s32((const int32_t *)addend);
+    int32x4_t value = match_cortexm_scale_4(
+        sums, vldrwq_s32(multiplier), vreinterpretq_u32_s32(words.val[0]), words.val[1], first.shift);
+    value = vminq_s32(vmaxq_s32(value, vdupq_n_s32(first.low)), vdupq_n_s32(first.high));
+    if (again.multiplier != 0) {
+        value = match_cortexm_scale_4(
+            vmulq_n_s32(value, again.factor),
+            vdupq_n_s32(again.multiplier),
+            vdupq_n_u32((uint32_t)again.addend),
+            vdupq_n_s32((int32_t)(again.addend >> 32)),
+            again.bounds.shift);
+        value = vminq_s32(vmaxq_s32(value, vdupq_n_s32(again.bounds.low)), vdupq_n_s32(again.bounds.high));
+    }
+    if (count == 4) {
+        vstrhq_s32(to, value);
+    } else {
+        vstrhq_p_s32(to, value, vctp32q((uint32_t)count));
+    }
+}
+
 #else
+
+#define MATCH_CORTEXM_CHANNELS_16_4(SUMS, ADDRESS, WEIGHTS)                                                            \
+    do {                                                                                                               \
+        for (int match_k = 0; match_k < 4; match_k++) {                                                                \
+            (SUMS).lane[match_k] += (ADDRESS)[match_k] * ((const int16_t *)(WEIGHTS))[match_k];                        \
+        }                                                                                                              \
+        (WEIGHTS) += 2;                                                                                                \
+    } while (0)
+
+static inline match_cortexm_i32x4 match_cortexm_sum_16_4(match_cortexm_i32x4 sums, const int16_t *from)
+{
+    for (int k = 0; k < 4; k++) {
+        sums.lane[k] += from[k];
+    }
+    return sums;
+}
+
+static inline void match_cortexm_finish_16(
+    int16_t *to,
+    int32_t count,
+    match_cortexm_i32x4 sums,
+    const int32_t *multiplier,
+    const int64_t *addend,
+    const match_cortexm_bounds first,
+    const match_cortexm_again again)
+{
+    for (int32_t k = 0; k < count; k++) {
+        const int32_t scaled = match_cortexm_scale(sums.lane[k], multiplier[k], addend[k], first.shift);
+        int32_t value = match_cortexm_clip(scaled, first.low, first.high);
+        if (again.multiplier != 0) {
+            value = match_cortexm_scale(value * again.factor, again.multiplier, again.addend, again.bounds.shift);
+            value = match_cortexm_clip(value, again.bounds.low, again.bounds.high);
+        }
+        to[k] = (int16_t)value;
+    }
+}
 
 #define MATCH_CORTEXM_DOTS_16(SUMS, VALUES, WEIGHTS, STEPS)                                                            \
     do {                                                                                                               \

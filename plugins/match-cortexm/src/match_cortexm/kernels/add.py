@@ -88,7 +88,7 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
     bytes_ = {dtype_of(tensor).name for tensor in (*node.inputs[:2], node.outputs[0])}
     vectors = helium and short is not None and bytes_ == {"int8"}
     uses = Uses()
-    sixteen = (DSP, INT16) if dtype_of(node.outputs[0]).itemsize > 1 else ()
+    sixteen = (DSP, MVE, INT16) if dtype_of(node.outputs[0]).itemsize > 1 else ()
     for name in (SHARED, *((MVE,) if vectors else sixteen)):
         uses.headers[name] = header(name)
     lines = [

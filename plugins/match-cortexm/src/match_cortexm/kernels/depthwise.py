@@ -13,7 +13,7 @@ from match_host.kernels.products.depthwise_shape import MOST_WRITTEN_TAPS, Depth
 from match_cortexm.headers import BYTES, DSP, INT16, MVE
 from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.packing import pack_depthwise_dsp, pack_depthwise_mve
-from match_cortexm.kernels.requant import Requant, extend_of, requant_of, with_second
+from match_cortexm.kernels.requant import Requant, extend_of, requant_of, vector_finish, with_second
 from match_cortexm.kernels.taps import Form, Image, build_taps, refusal_of
 from match_cortexm.kernels.upper import upper_of
 
@@ -71,7 +71,7 @@ def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
         summed = conv.factor == 1
         return Form(
             name=f"{'sum' if summed else 'depthwise'}_i16",
-            headers=(DSP, INT16),
+            headers=(DSP, MVE, INT16),
             start="int32_t s[4] = {0};",
             step=lambda address: (
                 f"MATCH_CORTEXM_ADD_16(s, ({address}));" if summed else f"MATCH_CORTEXM_CHANNELS_16(s, ({address}), w);"
@@ -103,7 +103,9 @@ def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
 
 
 def mve_form(conv: Depthwise, requant: Requant, ctype: str) -> Form | None:
-    """Vectors of four sums. None if values are not int8, or the requantisation is not one of 32-bit lanes."""
+    """Vectors of four sums. None if values are uint8, or the requantisation of bytes is not one of 32-bit lanes."""
+    if dtype_of(conv.source) == np.int16:
+        return _mve16_form(conv, requant) if ctype == "int16_t" else None
     most = 128 * np.abs(conv.weight.astype(np.int64)).sum(axis=0)
     upper = upper_of(requant, most) if dtype_of(conv.source) == np.int8 and ctype == "int8_t" else None
     if upper is None:
@@ -120,6 +122,24 @@ def mve_form(conv: Depthwise, requant: Requant, ctype: str) -> Form | None:
         finish=(f"match_cortexm_finish_4(to, 4, s, m, b, {bounds});",),
         weight=None if summed else pack_depthwise_mve(conv.weight),
         scales=(upper.multiplier, upper.addend),
+    )
+
+
+def _mve16_form(conv: Depthwise, requant: Requant) -> Form:
+    """Vectors of four sums of int16 values."""
+    summed = conv.factor == 1
+    return Form(
+        name="sum_mve_i16" if summed else "depthwise_mve_i16",
+        headers=(DSP, MVE, INT16),
+        start="match_cortexm_i32x4 s = match_cortexm_zeros();",
+        step=lambda address: (
+            f"s = match_cortexm_sum_16_4(s, {address});"
+            if summed
+            else f"MATCH_CORTEXM_CHANNELS_16_4(s, ({address}), w);"
+        ),
+        finish=tuple(vector_finish(requant, 4, "s")),
+        weight=None if summed else pack_depthwise_dsp(conv.weight, 2),
+        scales=(requant.multipliers[0].astype(np.int32), requant.addend),
     )
 
 

@@ -18,7 +18,7 @@ from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.layer import Layer, layer_of
 from match_cortexm.kernels.overlap import tile_by_tile
 from match_cortexm.kernels.packing import pack_dsp, pack_mve
-from match_cortexm.kernels.requant import extend_of
+from match_cortexm.kernels.requant import extend_of, vector_finish
 from match_cortexm.kernels.templates import render_body
 from match_cortexm.kernels.upper import upper_of
 
@@ -90,7 +90,7 @@ def _scaled(layer: Layer, ctype: str, positions: int, outputs: int) -> list[str]
 
 
 def mve16_form(layer: Layer, ctype: str) -> Form:
-    """Vectors of eight values of int16; results one by one, because 32-bit lanes do not scale them exactly."""
+    """Vectors of eight values of int16; sums are scaled in two words."""
     padding = -layer.outputs % OUTPUTS
     return Form(
         name=f"mve{_suffix(layer)}",
@@ -103,7 +103,11 @@ def mve16_form(layer: Layer, ctype: str) -> Form:
             np.pad(layer.first.multipliers[0].astype(np.int32), (0, padding)),
             np.pad(layer.first.addend, (0, padding)),
         ),
-        finish=partial(_scaled, layer, ctype, 1),
+        finish=lambda outputs: (
+            vector_finish(layer.first, outputs, "match_cortexm_gather(s)")
+            if ctype == "int16_t"
+            else _scaled(layer, ctype, 1, outputs)
+        ),
     )
 
 
@@ -179,7 +183,7 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         f"{affine([(column, x.stride)], -x.before)}, {y.kernel}, {columns}, {layer.fill}"
     )
     uses = Uses()
-    for name in (SHARED, *((DSP,) if form.header == INT16 else ()), form.header):
+    for name in (SHARED, *((DSP, MVE) if form.header == INT16 else ()), form.header):
         uses.headers[name] = header(name)
     block = _block(uses, layer, rows, words) if positions == 2 else ""
     text = render_body(

@@ -45,6 +45,21 @@ class Requant:
         return after.text(f"match_cortexm_scale({text} * {1 << left}, {m}, INT64_C({b}), {after.shift})")
 
 
+def vector_finish(requant: Requant, outputs: int, sums: str) -> list[str]:
+    """C lines that scale four sums in vectors and store the first ``outputs`` of int16."""
+    ends = f"{requant.shift}, {requant.low}, {requant.high}"
+    again = "0, 0, 0, {0, 0, 0}"
+    if requant.second is not None:
+        after, left = requant.second
+        m, b = int(after.multipliers[0, 0]), int(after.addend[0])
+        again = f"{1 << left}, {m}, INT64_C({b}), {{{after.shift}, {after.low}, {after.high}}}"
+    return [
+        f"const match_cortexm_bounds first = {{{ends}}};",
+        f"const match_cortexm_again again = {{{again}}};",
+        f"match_cortexm_finish_16(to, {outputs}, {sums}, m, b, first, again);",
+    ]
+
+
 def requant_of(node: gs.Node, channels: int, most: int) -> Requant | str:
     """The numbers of a Requant or AddRequant, or why the kernels cannot compute it. ``most``: the largest absolute
     value of what is scaled."""
