@@ -78,9 +78,15 @@ def test_a_network_differs_by_at_most_one_step(target: str, tmp_path: Path) -> N
     assert [(check.dtype, check.max_abs_lsb <= 1) for check in result.outputs] == [("int16", True)]
 
 
-@pytest.mark.parametrize(("target", "form"), [("stm32l4r5", "dsp2_i16"), ("corstone300", "mve_i16")])
-def test_every_layer_has_a_kernel_of_its_own_with_figures(target: str, form: str, tmp_path: Path) -> None:
-    path = quantised(classifier(tmp_path / "net.onnx"), CLASSES, bits=16)
+@pytest.mark.parametrize(
+    ("target", "form", "contributed"),
+    [("stm32l4r5", "dsp2_i16", False), ("corstone300", "mve_i16", False), ("stm32l4r5", "dsp2_i16", True)],
+)
+def test_every_layer_has_a_kernel_of_its_own_with_figures(
+    target: str, form: str, contributed: bool, tmp_path: Path
+) -> None:
+    """Also where the quantisers are those of com.microsoft."""
+    path = quantised(classifier(tmp_path / "net.onnx"), CLASSES, bits=16, UseQDQContribOps=contributed)
     plugins = Plugins.load()
     compiled = compile_model(CompileRequest(path, target, tmp_path / "out", cache=False), plugins)
     tasks = [task.assignment.candidate for task in compiled.compilation.program.tasks]

@@ -1,4 +1,4 @@
-"""Replaces float graph inputs and outputs that are only quantised or dequantised with the 8-bit tensors.
+"""Replaces float graph inputs and outputs that are only quantised or dequantised with the tensors of 8 or 16 bits.
 
 Quantisation tools keep the inputs and outputs of a network float: QuantizeLinear directly after an input,
 DequantizeLinear directly before an output. Callers of the program often have integers, and then no unit needs floating
@@ -39,7 +39,10 @@ def run(model: Model, context: PassContext) -> Model:
             found[name] = Quantisation(quant.scale, quant.zero)
     if not found:
         return model
-    editor.notes += [f"{name}: an 8-bit input or output of the program, {quant}" for name, quant in found.items()]
+    sizes = {tensor.name: np.dtype(tensor.dtype).itemsize for tensor in (*editor.graph.inputs, *editor.graph.outputs)}
+    for name, quant in found.items():
+        bits = "an 8-bit" if sizes[name] == 1 else "a 16-bit"
+        editor.notes.append(f"{name}: {bits} input or output of the program, {quant}")
     return replace(editor.finish(), quantised_ends={**model.quantised_ends, **found})
 
 
