@@ -40,9 +40,9 @@ def run(model: Model, context: PassContext) -> Model:
     if not found:
         return model
     sizes = {tensor.name: np.dtype(tensor.dtype).itemsize for tensor in (*editor.graph.inputs, *editor.graph.outputs)}
-    for name, quant in found.items():
+    for name, ends in found.items():
         bits = "an 8-bit" if sizes[name] == 1 else "a 16-bit"
-        editor.notes.append(f"{name}: {bits} input or output of the program, {quant}")
+        editor.notes.append(f"{name}: {bits} input or output of the program, {ends}")
     return replace(editor.finish(), quantised_ends={**model.quantised_ends, **found})
 
 
