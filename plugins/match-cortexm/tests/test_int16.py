@@ -6,6 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx
+import onnx.parser
 import pytest
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
@@ -17,7 +19,7 @@ from benchmarks.cortexm_cases import ConvCase, DenseCase, OtherCase
 from tests.end_to_end.layer_networks import CLASSES, KEYWORD, classifier, keywords, quantised
 
 from .layers import random_case, verified
-from .test_kernels import TARGETS, emulator, needs_emulator
+from .test_kernels import EMULATOR, TARGETS, emulator, needs_emulator
 
 SAMPLE = {
     "border": ConvCase(8, 7, 6, 6, (3, 3), 1, (1, 1, 1, 1)),
@@ -104,3 +106,31 @@ def test_words_hold_pairs_of_neighbouring_values() -> None:
     assert stored.tolist() == [0, 4, 1, 5, 8, 12, 9, 13, 2, 6, 3, 7, 10, 14, 11, 15]
     assert pack_mve(weight, 8)[:8].tolist() == [0, 1, 2, 3, 0, 0, 0, 0]
     assert pack_depthwise_dsp(np.array([[1, 2, 3, 4]]), 2).view(np.int16).tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("place", [None, "emulator"])
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("types", [("int8", "int16"), ("int16", "int8")])
+@pytest.mark.parametrize("group", [1, 8])
+def test_a_layer_changes_the_type(
+    group: int, types: tuple[str, str], target: str, place: str | None, tmp_path: Path
+) -> None:
+    if place is not None and not EMULATOR:
+        pytest.skip("qemu-system-arm or arm-none-eabi-gcc is not installed")
+    before, after = types
+    random = np.random.default_rng(3)
+    text = f"""<ir_version: 10, opset_import: ["" : 21]> g ({before}[1,8,6,5] x) => ({after}[1,8,6,5] y) {{
+        xf = DequantizeLinear (x, xs, xz)  wf = DequantizeLinear (w, ws, wz)
+        c = Conv <pads = [1, 1, 1, 1], group = {group}> (xf, wf)  y = QuantizeLinear (c, ys, yz) }}"""
+    model = onnx.parser.parse_model(text)
+    values = {
+        **{"xs": np.float32(0.02), "xz": np.zeros((), before), "ws": np.float32(0.003), "wz": np.int8(0)},
+        **{"w": random.integers(-127, 128, (8, 8 // group, 3, 3)).astype(np.int8)},
+        **{"ys": np.float32(0.7 if after == "int8" else 0.0031), "yz": np.zeros((), after)},
+    }
+    model.graph.initializer.extend(onnx.numpy_helper.from_array(array, name) for name, array in values.items())
+    onnx.save(model, tmp_path / "net.onnx")
+    on = None if place is None else emulator()
+    request = VerifyRequest(tmp_path / "net.onnx", target, sanitize=on is None, place=on, cache=False)
+    result = verify_model(request, Plugins.load())
+    assert result.ok and result.bit_exact

@@ -83,7 +83,7 @@ def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
     if conv.factor == 1:
         return Form(
             name="sum_dsp",
-            headers=(BYTES,),
+            headers=(BYTES, *requant.headers),
             start="uint32_t even = 0, odd = 0;",
             step=lambda address: (
                 f'MATCH_CORTEXM_HALVES(even, odd, match_cortexm_word({address}), "{extend[0]}xtab16");'
@@ -93,7 +93,7 @@ def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
         )
     return Form(
         name="depthwise_dsp",
-        headers=(DSP,),
+        headers=(DSP, *requant.headers),
         start="int32_t s[4] = {0};",
         step=lambda address: f'MATCH_CORTEXM_CHANNELS(s, match_cortexm_word({address}), w, "{extend}");',
         finish=finish,

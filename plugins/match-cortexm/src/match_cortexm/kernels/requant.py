@@ -9,6 +9,8 @@ import numpy as np
 from match_host.graph import dtype_of
 from match_host.kernels.products.int8_layer import factors_of
 
+from match_cortexm.headers import DSP, INT16, MVE
+
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
@@ -33,6 +35,12 @@ class Requant:
     high: int
     #: What scales the result once more, with one multiplier below 2^31 for values times 2^left, and left.
     second: tuple[Requant, int] | None = None
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """The headers of ``text``, besides the shared one."""
+        wide = (self.low, self.high) in _CLIPS or self.second is not None
+        return (DSP, MVE, INT16) if wide else ()
 
     def text(self, value: str) -> str:
         """C text of the clipped value."""
