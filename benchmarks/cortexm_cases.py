@@ -1,4 +1,5 @@
-"""Made layers for Cortex-M: quantised networks of one layer with random weights, int8, in QDQ form."""
+"""Made layers for Cortex-M: quantised networks of one layer with random weights, int8 or int16, in QDQ
+form."""
 
 from __future__ import annotations
 
@@ -60,12 +61,14 @@ def _result(case: Case) -> tuple[int, ...]:
     return (*case.shape[:2], 1, 1) if case.op == "AveragePool" else case.shape
 
 
-def model_of(case: Case, seed: int, whole: bool = False) -> onnx.ModelProto:
+def model_of(case: Case, seed: int, whole: bool = False, wide: bool = False) -> onnx.ModelProto:
     """The case as a network from ``x`` (and ``x1``) to ``y``; weights are random. ``whole``: the bias is in whole steps
-    of the sums, as quantisers write it."""
+    of the sums, as quantisers write it; ``wide``: activations are int16, and a Relu with quantisers on both sides
+    follows a layer of an odd seed."""
     from onnx import TensorProto, helper, numpy_helper
 
     rng = np.random.default_rng(seed)
+    dtype, steps = (np.int16, 256) if wide else (np.int8, 1)
     constants: dict[str, NDArray[np.generic]] = {}
     nodes: list[onnx.NodeProto] = []
 
@@ -74,7 +77,8 @@ def model_of(case: Case, seed: int, whole: bool = False) -> onnx.ModelProto:
         return name
 
     def real(name: str, scale: float, zero: int = -128) -> str:
-        scales = [constant(f"{name}_scale", scale, np.float32), constant(f"{name}_zero", zero, np.int8)]
+        scales = [constant(f"{name}_scale", scale / steps, np.float32)]
+        scales.append(constant(f"{name}_zero", 0 if wide else zero, dtype))
         nodes.append(helper.make_node("DequantizeLinear", [name, *scales], [f"{name}_real"]))
         return f"{name}_real"
 
@@ -90,8 +94,8 @@ def model_of(case: Case, seed: int, whole: bool = False) -> onnx.ModelProto:
     def bias_of(values: NDArray[np.float64]) -> str:
         if not whole:
             return constant("bias", values, np.float32)
-        steps = np.float32(0.02) * constants["w_scale"].astype(np.float32)
-        whole_steps = [constant("bias", np.round(values / steps), np.int32), constant("bias_scale", steps, np.float32)]
+        unit = np.float32(0.02 / steps) * constants["w_scale"].astype(np.float32)
+        whole_steps = [constant("bias", np.round(values / unit), np.int32), constant("bias_scale", unit, np.float32)]
         nodes.append(helper.make_node("DequantizeLinear", whole_steps, ["bias_real"], axis=0))
         return "bias_real"
 
@@ -124,7 +128,8 @@ def model_of(case: Case, seed: int, whole: bool = False) -> onnx.ModelProto:
             # In the middle of a network, where channels are last.
             identity = constant("identity", np.eye(shape[1])[:, :, None, None], np.float32)
             nodes.append(helper.make_node("Conv", [sources[0], identity], ["copy"]))
-            scales = [constant("copy_scale", 0.02, np.float32), constant("copy_zero", -128, np.int8)]
+            scales = [constant("copy_scale", 0.02 / steps, np.float32)]
+            scales.append(constant("copy_zero", 0 if wide else -128, dtype))
             nodes.append(helper.make_node("QuantizeLinear", ["copy", *scales], ["copied"]))
             nodes.append(helper.make_node("DequantizeLinear", ["copied", *scales], ["copied_real"]))
             node = helper.make_node(
@@ -136,13 +141,21 @@ def model_of(case: Case, seed: int, whole: bool = False) -> onnx.ModelProto:
             node = helper.make_node(case.op, sources, ["sum"])
         reach = 1 / 256 if case.op == "Softmax" else 0.02 if case.op == "MaxPool" else reach
     nodes.append(node)
-    ends = [constant("y_scale", reach, np.float32), constant("y_zero", -128, np.int8)]
-    nodes.append(helper.make_node("QuantizeLinear", ["sum", *ends], ["y"]))
+    ends = [constant("y_scale", reach / steps, np.float32), constant("y_zero", 0 if wide else -128, dtype)]
+    result = "sum"
+    if wide and seed % 2:
+        between = [constant("sum_scale", 1.3 * reach / steps, np.float32), "y_zero"]
+        nodes.append(helper.make_node("QuantizeLinear", ["sum", *between], ["sum_stored"]))
+        nodes.append(helper.make_node("DequantizeLinear", ["sum_stored", *between], ["sum_real"]))
+        nodes.append(helper.make_node("Relu", ["sum_real"], ["active"]))
+        result = "active"
+    nodes.append(helper.make_node("QuantizeLinear", [result, *ends], ["y"]))
+    element = TensorProto.INT16 if wide else TensorProto.INT8
     graph = helper.make_graph(
         nodes,
         "case",
-        [helper.make_tensor_value_info(name, TensorProto.INT8, shape) for name in inputs],
-        [helper.make_tensor_value_info("y", TensorProto.INT8, _result(case))],
+        [helper.make_tensor_value_info(name, element, shape) for name in inputs],
+        [helper.make_tensor_value_info("y", element, _result(case))],
         [numpy_helper.from_array(values, name) for name, values in constants.items()],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)

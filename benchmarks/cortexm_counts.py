@@ -65,8 +65,8 @@ def layers_of(model: Path, inputs: Mapping[str, NDArray[np.generic]], core: str,
 def made_layers(core: str, seed: int, rounds: int, plugins: Plugins) -> list[Layer]:
     """The layers of made networks."""
     found: list[Layer] = []
-    for quantised in (True, False):
-        for net in made_networks(seed, rounds, quantised):
+    for quantised, wide in ((True, False), (False, False), (True, True)):
+        for net in made_networks(seed, rounds, quantised, wide):
             with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
                 path = Path(work) / "made.onnx"
                 onnx.save(net.model(), path)

@@ -1,4 +1,5 @@
-"""Made networks of independent layers with random sizes, for counts of instructions: int8 in QDQ form, and float32.
+"""Made networks of independent layers with random sizes, for counts of instructions: int8 and int16 in QDQ form,
+and float32.
 
 A network has many layers, each with inputs and an output of its own, so that one run of an emulator counts them all.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import helper
 
 from benchmarks.cortexm_net import Net, some_channels, some_image, some_rows
 from benchmarks.cortexm_written import ends, real_sum, tied_average, written, written_average
@@ -19,6 +20,8 @@ LAYERS, MOST_BYTES = 28, 400_000
 
 def _activated(net: Net, name: str) -> str:
     kind = net.between(0, 3)
+    if net.wide and kind == 1:
+        return net.add("Relu", net.between_layers(name))
     if kind == 0:
         return name
     if kind == 1 and not net.quantised:
@@ -97,13 +100,11 @@ def _inner_pool(net: Net, op: str, whole: bool = False) -> None:
     channels, height, width, first = some_channels(net), net.between(3, 12), net.between(3, 12), net.between(1, 12)
     y = net.add("Conv", net.source(1, first, height, width), net.weight(channels, first, 1, 1))
     if whole:
-        ends = net.constant(0.03), net.constant(net.between(-128, 20), np.int8)
+        ends = net.ends(0.03, -128, 20)
         y = net.add("DequantizeLinear", net.add("QuantizeLinear", y, *ends), *ends) if net.quantised else y
         y = net.add(op, y, kernel_shape=[height, width])
         y = net.add("QuantizeLinear", y, *ends) if net.quantised else y
-        net.outputs.append(
-            helper.make_tensor_value_info(y, TensorProto.INT8 if net.quantised else TensorProto.FLOAT, None)
-        )
+        net.outputs.append(helper.make_tensor_value_info(y, net.element, None))
         return
     y = net.between_layers(y)
     taps, stride = net.between(2, 3), net.between(1, 2)
@@ -268,19 +269,28 @@ INTEGER_KINDS: dict[str, Callable[[Net], None]] = {
 }
 
 
-def made_networks(seed: int, rounds: int, quantised: bool) -> Iterator[Net]:
+#: Of int16 networks: layers with kernels on integers.
+WIDE_KINDS = (
+    *("conv", "conv_3", "conv_compact", "conv_image", "conv_add", "pointwise", "depthwise", "depthwise_3", "dense"),
+    *("dense_row", "inner_average_pool", "whole_average_pool", "inner_max_pool", "add", "added", "inner_conv"),
+    *("inner_pointwise", "inner_depthwise", "inner_depthwise_2", "classifier"),
+)
+
+
+def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -> Iterator[Net]:
     """Networks that have ``rounds`` layers of each kind in all."""
-    rng = np.random.default_rng([seed, int(quantised)])
-    net = Net(rng, quantised)
+    rng = np.random.default_rng([seed, 3 if wide else int(quantised)])
+    net = Net(rng, quantised, wide)
     kinds = {**KINDS, **INTEGER_KINDS} if quantised else KINDS
+    kinds = {name: KINDS[name] for name in WIDE_KINDS} if wide else kinds
     for _ in range(rounds):
         for make in kinds.values():
             if len(net.outputs) >= LAYERS or net.bytes_ >= MOST_BYTES:
                 yield net
-                net = Net(rng, quantised)
+                net = Net(rng, quantised, wide)
             make(net)
     yield net
-    if quantised:  # one row: classifiers, autoencoders
+    if quantised and not wide:  # one row: classifiers, autoencoders
         net = Net(np.random.default_rng([seed, 2]), quantised)
         for _ in range(2 * rounds):
             _dense(net, 1)

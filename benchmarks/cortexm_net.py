@@ -1,4 +1,4 @@
-"""A network that a program writes node by node, in float32 or quantised to int8."""
+"""A network that a program writes node by node, in float32 or quantised to int8 or int16."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Net:
-    """A network that grows. ``quantised``: inputs and results of layers are int8."""
+    """A network that grows. ``quantised``: inputs and results of layers are int8, or int16 if ``wide``."""
 
     rng: np.random.Generator
     quantised: bool
+    wide: bool = False
     nodes: list[onnx.NodeProto] = field(default_factory=list)
     constants: list[onnx.TensorProto] = field(default_factory=list)
     inputs: list[onnx.ValueInfoProto] = field(default_factory=list)
@@ -41,13 +42,30 @@ class Net:
         self.nodes.append(helper.make_node(op, list(sources), [name], **attributes))
         return name
 
+    @property
+    def dtype(self) -> np.dtype[np.signedinteger]:
+        """The type of quantised activations."""
+        return np.dtype(np.int16 if self.wide else np.int8)
+
+    @property
+    def element(self) -> int:
+        """The ONNX type of activations."""
+        return (TensorProto.INT16 if self.wide else TensorProto.INT8) if self.quantised else TensorProto.FLOAT
+
+    def ends(self, scale: float, low: int, high: int) -> tuple[str, str]:
+        """Constants of a quantisation with this scale in int8, and a zero point between ``low`` and ``high``; int16 has
+        256 times the steps and none."""
+        zero = self.between(low, high)
+        return self.constant(scale / 256 if self.wide else scale), self.constant(0 if self.wide else zero, self.dtype)
+
     def source(self, *shape: int) -> str:
         """A new input, as real numbers."""
         name = f"x{len(self.inputs)}"
-        element = TensorProto.INT8 if self.quantised else TensorProto.FLOAT
-        self.inputs.append(helper.make_tensor_value_info(name, element, shape))
-        self.bytes_ += int(np.prod(shape)) * (1 if self.quantised else 4)
-        return self.real(name, self.rng.uniform(0.01, 0.03), self.between(-20, 20)) if self.quantised else name
+        self.inputs.append(helper.make_tensor_value_info(name, self.element, shape))
+        self.bytes_ += int(np.prod(shape)) * (self.dtype.itemsize if self.quantised else 4)
+        if not self.quantised:
+            return name
+        return self.add("DequantizeLinear", name, *self.ends(self.rng.uniform(0.01, 0.03), -20, 20))
 
     def real(self, name: str, scale: object, zero: object, **attributes: object) -> str:
         """What quantised values mean."""
@@ -65,13 +83,15 @@ class Net:
         """Quantised networks quantise here."""
         if not self.quantised:
             return name
-        ends = self.constant(0.03), self.constant(self.between(-128, 20), np.int8)
+        ends = self.ends(0.03, -128, 20)
         return self.add("DequantizeLinear", self.add("QuantizeLinear", name, *ends), *ends)
 
     def result(self, name: str, reach: float = 3.0, unsigned: bool = False) -> None:
         """Ends a layer; ``reach``: the largest value to expect; ``unsigned``: as uint8, in quantised networks."""
-        element = TensorProto.FLOAT
-        if self.quantised:
+        element = self.element
+        if self.wide:
+            name = self.add("QuantizeLinear", name, *self.ends(reach / 128, 0, 0))
+        elif self.quantised:
             element = TensorProto.UINT8 if unsigned else TensorProto.INT8
             zero = self.constant(self.between(-128, 20) + 128 * unsigned, np.uint8 if unsigned else np.int8)
             name = self.add("QuantizeLinear", name, self.constant(reach / 128), zero)
@@ -89,8 +109,9 @@ class Net:
         for value in self.inputs:
             kind = value.type.tensor_type
             shape = [1, *(axis.dim_value for axis in kind.shape.dim)]
-            if kind.elem_type == TensorProto.INT8:
-                made[value.name] = self.rng.integers(-128, 128, shape, np.int8)
+            if kind.elem_type in (TensorProto.INT8, TensorProto.INT16):
+                limits = np.iinfo(self.dtype)
+                made[value.name] = self.rng.integers(limits.min, limits.max + 1, shape, self.dtype)
             else:
                 made[value.name] = self.rng.normal(0, 1, shape).astype(np.float32)
         return made

@@ -52,18 +52,27 @@ class _Samples(CalibrationDataReader):
         return next(self._samples, None)
 
 
-def quantised(path: Path, shape: Sequence[int], form: str = "QDQ", unsigned_weights: bool = False) -> Path:
-    """The float network quantised, beside it. ``form``: "QDQ" with int8 per channel, or "QOperator" with uint8."""
-    result = path.with_name(f"{path.stem}_{form.lower()}.onnx")
+def quantised(
+    path: Path,
+    shape: Sequence[int],
+    form: str = "QDQ",
+    unsigned_weights: bool = False,
+    bits: int = 8,
+    **options: object,
+) -> Path:
+    """The float network quantised, beside it. ``form``: "QDQ" with int8 per channel, or "QOperator" with uint8;
+    ``bits`` of activations."""
+    result = path.with_name(f"{path.stem}_{form.lower()}{bits if bits > 8 else ''}.onnx")
     unsigned = form == "QOperator" or unsigned_weights
     quantize_static(
         path,
         result,
         _Samples(shape),
         quant_format=QuantFormat[form],
-        activation_type=QuantType.QUInt8 if unsigned else QuantType.QInt8,
+        activation_type=QuantType.QInt16 if bits > 8 else QuantType.QUInt8 if unsigned else QuantType.QInt8,
         weight_type=QuantType.QUInt8 if unsigned_weights else QuantType.QInt8,
         per_channel=not unsigned,
+        extra_options={"ActivationSymmetric": bits > 8, **options},
     )
     return result
 
@@ -92,6 +101,35 @@ def classifier(path: Path) -> Path:
     e = net.node("GlobalAveragePool", [net.layer("Conv", d, 24, 16, 3, 3, pads=[1] * 4)])
     f = net.layer("Gemm", net.node("Flatten", [e]), 10, 24, relu=False, transB=1)
     return net.save(path, CLASSES, net.node("Softmax", [f]))
+
+
+KEYWORD, PHOTO = (1, 1, 49, 10), (1, 3, 32, 32)
+
+
+def keywords(path: Path, channels: int = 64, blocks: int = 4) -> Path:
+    """The layers of MLPerf Tiny's DS-CNN: a convolution, pairs of depthwise and pointwise ones, the mean, a dense
+    layer."""
+    net = Float(3)
+    x = net.layer("Conv", "x", channels, 1, 10, 4, pads=[4, 1, 5, 1], strides=[2, 2])
+    for _ in range(blocks):
+        x = net.layer("Conv", x, channels, 1, 3, 3, pads=[1] * 4, group=channels)
+        x = net.layer("Conv", x, channels, channels, 1, 1)
+    x = net.node("Flatten", [net.node("GlobalAveragePool", [x])])
+    return net.save(path, KEYWORD, net.layer("Gemm", x, 12, channels, relu=False, transB=1))
+
+
+def photos(path: Path, channels: int = 16) -> Path:
+    """The layers of MLPerf Tiny's ResNet8: three blocks of two convolutions and a sum, the mean, a dense layer."""
+    net = Float(5)
+    x = net.layer("Conv", "x", channels, 3, 3, 3, pads=[1] * 4)
+    for inputs, outputs in ((channels, channels), (channels, 2 * channels), (2 * channels, 4 * channels)):
+        step = [1 if inputs == outputs else 2] * 2
+        y = net.layer("Conv", x, outputs, inputs, 3, 3, pads=[1] * 4, strides=step)
+        y = net.layer("Conv", y, outputs, outputs, 3, 3, pads=[1] * 4, relu=False)
+        x = x if inputs == outputs else net.layer("Conv", x, outputs, inputs, 1, 1, strides=step, relu=False)
+        x = net.node("Relu", [net.node("Add", [x, y])])
+    x = net.node("Flatten", [net.node("GlobalAveragePool", [x])])
+    return net.save(path, PHOTO, net.layer("Gemm", x, 10, 4 * channels, relu=False, transB=1))
 
 
 PICTURE = (1, 3, 8, 8)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from match_core.contract.passes import PassContext
 from match_core.load.load import model_from_proto
+from match_core.passes.pipeline import run_passes
+from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
+from match_quant.int16_products import INT16_PRODUCTS
 from match_tflite.convert import tflite_to_onnx
 from match_verify.reference import ReferenceRunner
 from match_verify.verify import VerifyRequest, verify_model
@@ -223,10 +228,50 @@ def network(seed: int = 4) -> bytes:
     return b.content([x], [result])
 
 
-@pytest.mark.parametrize("target", ["host", "gap9"])
+@pytest.mark.parametrize("target", ["host", "gap9", "stm32l4r5", "corstone300"])
 def test_a_network_runs_bit_for_bit(target: str, tmp_path: Path) -> None:
     path = saved(tmp_path / "net16.tflite", network())
     samples: dict[str, Any] = {"image": RANDOM.integers(-32768, 32767, (2, 1, 8, 6, 3)).astype(np.int16)}
-    result = verify_model(VerifyRequest(path, target, arrays=samples, sanitize=target == "host"), Plugins.load())
+    result = verify_model(VerifyRequest(path, target, arrays=samples, sanitize=target != "gap9"), Plugins.load())
     assert result.ok and result.bit_exact
     assert [(check.max_abs_lsb, check.dtype) for check in result.outputs] == [(0.0, "int16")]
+
+
+def test_products_of_bytes_become_one_product(tmp_path: Path) -> None:
+    """Where the target takes int16: kernels of its own compute layers with their scales."""
+    path, plugins = saved(tmp_path / "net16.tflite", network()), Plugins.load()
+
+    def operators(target: str, *skipped: str) -> Counter[str]:
+        request = CompileRequest(path, target, without_passes=skipped, cache=False)
+        return Counter(node.op for node in compile_model(request, plugins).compilation.model.graph.nodes)
+
+    one = operators("stm32l4r5")
+    assert (one["ConvIntegerI16"], one["MatMulIntegerI16"], one["RequantI16"]) == (2, 1, 3)
+    assert not one["ConvInteger"] and not one["MatMulInteger"]
+    for two in (operators("stm32l4r5", "int16_products"), operators("gap9")):
+        assert two["ConvInteger"] == 4 and not two["ConvIntegerI16"]
+
+
+@pytest.mark.parametrize(("largest", "one"), [(127, False), (50, True)])
+def test_sums_that_32_bits_may_not_hold_stay_two_products(largest: int, one: bool, soc_units: PassContext) -> None:
+    """1,152 weights, whose sizes add up to less than 2^16 if they are small."""
+    b = TfliteBuilder()
+    x, y = b.tensor("x", (1, 1152), "int16", scale=S_X), b.tensor("y", (1, 2), "int16", scale=0.1)
+    held = {"scale": [0.01], "zero": [0]}
+    w = b.constant("w", np.full((2, 1152), largest, np.int8), **held)
+    b.operator("FULLY_CONNECTED", [x, w], [y], ("FullyConnectedOptions", {}))
+    model = model_from_proto(tflite_to_onnx(b.content([x], [y]), "net.tflite"), "net", "net.tflite")
+    changed = run_passes(model, (INT16_PRODUCTS,), soc_units)
+    kinds = {node.op for node in changed.graph.nodes}
+    assert ("MatMulIntegerI16" in kinds, "MatMulInteger" in kinds) == (one, not one)
+    fed = {model.graph.inputs[0].name: drawn(1, 1152)}
+    before, after = (ReferenceRunner(each).run(fed) for each in (model, changed))
+    assert [a.tobytes() for a in before.values()] == [a.tobytes() for a in after.values()]
+
+
+@pytest.fixture
+def soc_units() -> PassContext:
+    """A board whose core takes int16."""
+    plugins = Plugins.load()
+    soc = plugins.soc("stm32l4r5")
+    return PassContext(soc, plugins.units_of(soc))

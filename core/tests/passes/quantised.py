@@ -75,4 +75,4 @@ def compare(model: Model, lowered: Model, share: float = 0.005, samples: int = 4
             assert distance.max() <= 1
             differing += int(np.count_nonzero(distance))
             total += distance.size
-    assert differing <= share * total
+    assert differing <= share * total, f"{differing} of {total}"

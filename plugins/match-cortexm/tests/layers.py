@@ -31,9 +31,11 @@ def random_case(rng: np.random.Generator) -> Case:
     return ConvCase(inputs, height, width, outputs, kernel, stride, (above, left, below, right))
 
 
-def verified(case: Case, seed: int, target: str, folder: Path, place: Place | None = None) -> VerifyResult:
-    """The layer on the twin under sanitizers, or at a place."""
+def verified(
+    case: Case, seed: int, target: str, folder: Path, place: Place | None = None, wide: bool = False
+) -> VerifyResult:
+    """The layer on the twin under sanitizers, or at a place; ``wide``: of int16."""
     path = folder / "layer.onnx"
-    onnx.save(model_of(case, seed), path)
+    onnx.save(model_of(case, seed, wide=wide), path)
     request = VerifyRequest(model=path, target=target, sanitize=place is None, place=place, cache=False)
     return verify_model(request, Plugins.load())

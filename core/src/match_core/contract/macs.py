@@ -81,10 +81,10 @@ def _labels(term: str, rank: int) -> tuple[str, ...]:
 
 _COUNTS: dict[str, Callable[[gs.Node], int]] = {
     **dict.fromkeys(("Conv", "ConvInteger", "match.nhwc::Conv", "match.nhwc::ConvInteger"), _convolution(1)),
-    "DeformConv": _convolution(1),
+    **dict.fromkeys(("DeformConv", "match.arith::ConvIntegerI16", "match.nhwc::ConvIntegerI16"), _convolution(1)),
     "QLinearConv": _convolution(3),
     "ConvTranspose": _transposed_convolution,
-    **dict.fromkeys(("MatMul", "MatMulInteger", "QLinearMatMul"), _product),
+    **dict.fromkeys(("MatMul", "MatMulInteger", "QLinearMatMul", "match.arith::MatMulIntegerI16"), _product),
     **dict.fromkeys(("Gemm", "com.microsoft::QGemm"), _gemm),
     **dict.fromkeys(_GATES, _recurrent),
     "Einsum": _einsum,

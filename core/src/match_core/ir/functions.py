@@ -22,21 +22,21 @@ ARITH = "match.arith"
 #: Version of all domains.
 VERSION = 1
 
-_KINDS = {"U8": 2, "I8": 3}  # TensorProto element types
+#: Ends of names by their mark in the file, with the element types of TensorProto.
+_KINDS = {"$SUFFIX": {"U8": 2, "I8": 3}, "$ANY": {"U8": 2, "I8": 3, "I16": 5}}
 
 
 def _texts() -> Iterable[str]:
     """The functions of ``functions.txt``."""
     _, *paragraphs = Path(__file__).with_name("functions.txt").read_text("utf-8").split("\n\n")
-    powers, limits = ((str(1 << shift) for shift in shifts) for shifts in (range(26), range(52, 0, -2)))
-    filled = {"$POWERS": ", ".join(powers), "$LIMITS": ", ".join(limits)}
+    powers, limits = (", ".join(str(1 << shift) for shift in shifts) for shifts in (range(26), range(52, 0, -2)))
     for text in paragraphs:
         body = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
         domain, body = body[1:].split("]\n", 1) if body.startswith("[") else (ARITH, body)
-        for name, value in filled.items():
-            body = body.replace(name, value)
-        for suffix, to in _KINDS.items() if "$TO" in body else (("", 0),):
-            own = body.replace("$SUFFIX", suffix).replace("$TO", str(to))
+        body = body.replace("$POWERS", powers).replace("$LIMITS", limits)
+        mark = next((mark for mark in _KINDS if mark in body), "")
+        for suffix, to in _KINDS.get(mark, {"": 0}).items():
+            own = body.replace(mark, suffix).replace("$TO", str(to))
             yield f'<domain: "{domain}", opset_import: ["" : 21]>\n{own}'
 
 

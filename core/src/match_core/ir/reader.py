@@ -19,7 +19,9 @@ DType: TypeAlias = "np.dtype[Any]"
 #: Values of a float graph input that holds integers: 8 bits, signed or unsigned (the file does not state which).
 INPUT_LIMIT = 255
 
-_EIGHT_BITS = (np.dtype(np.int8), np.dtype(np.uint8))
+#: Element types of quantised tensors that every reader takes, and with those that readers of 16 bits take.
+EIGHT_BITS: tuple[DType, ...] = (np.dtype(np.int8), np.dtype(np.uint8))
+WITH_INT16: tuple[DType, ...] = (*EIGHT_BITS, np.dtype(np.int16))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,8 @@ class Quant:
     hi: int
 
     def shifted(self, dtype: DType) -> Quant:
-        """The same real values stored as another 8-bit type."""
+        """The same real values stored as another 8-bit type; int16 stays."""
+        dtype = self.dtype if self.dtype.itemsize > 1 else dtype
         shift = int(np.iinfo(dtype).min) - int(np.iinfo(self.dtype).min)
         return replace(self, zero=self.zero + shift, dtype=np.dtype(dtype), lo=self.lo + shift, hi=self.hi + shift)
 
@@ -105,18 +108,18 @@ def attribute_ints(node: gs.Node, name: str, default: Sequence[int]) -> list[int
     return [int(value) for value in node.attrs.get(name, default)]
 
 
-def quant_of(node: gs.Node, tensor_dtype: DType) -> Quant | None:
-    """The per-tensor, 8-bit parameters of a QuantizeLinear or DequantizeLinear whose integer side has
-    ``tensor_dtype``; None if they are not constant, per channel, blocked, or of another width."""
+def quant_of(node: gs.Node, tensor_dtype: DType, types: tuple[DType, ...] = EIGHT_BITS) -> Quant | None:
+    """The per-tensor parameters of a QuantizeLinear or DequantizeLinear whose integer side has ``tensor_dtype``; None
+    if they are not constant, per channel, blocked, of none of the ``types``, or of int16 with a zero point."""
     dtype = np.dtype(tensor_dtype)
     scale = constant(node.inputs[1])
-    if dtype not in _EIGHT_BITS or scale is None or scale.size != 1 or node.attrs.get("block_size"):
+    if dtype not in types or scale is None or scale.size != 1 or node.attrs.get("block_size"):
         return None
     value = float(np.asarray(scale, np.float64).reshape(-1)[0])
     if not np.isfinite(value) or value <= 0:
         return None
     zero = _zero_point(node, 1)
-    if zero is None:
+    if zero is None or (dtype.itemsize > 1 and zero[0]):
         return None
     limits = np.iinfo(dtype)
     return Quant(value, int(zero[0]), dtype, int(limits.min), int(limits.max))
@@ -127,9 +130,7 @@ def _zero_point(node: gs.Node, count: int) -> NDArray[np.int64] | None:
     if tensor is None:
         return np.zeros(count, np.int64)
     values = constant(tensor)
-    if values is None:
-        return None
-    return np.asarray(values).astype(np.int64).reshape(-1)
+    return None if values is None else np.asarray(values).astype(np.int64).reshape(-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +191,10 @@ class Site:
         return shape_of(self.quantize.outputs[0])
 
 
-def site_of(quantize: gs.Node, outputs: Sequence[gs.Tensor]) -> Site | None:
-    """The site of a per-tensor 8-bit QuantizeLinear; None if its parameters are not supported or no node computes its
-    input. Values between the operator and the QuantizeLinear must have no other readers."""
-    quant = quant_of(quantize, quantize.outputs[0].dtype)
+def site_of(quantize: gs.Node, outputs: Sequence[gs.Tensor], types: tuple[DType, ...] = EIGHT_BITS) -> Site | None:
+    """The site of a per-tensor QuantizeLinear to one of the ``types``; None if its parameters are not supported or no
+    node computes its input. Values between the operator and the QuantizeLinear must have no other readers."""
+    quant = quant_of(quantize, quantize.outputs[0].dtype, types)
     if quant is None:
         return None
     clamps: list[gs.Node] = []

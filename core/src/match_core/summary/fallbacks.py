@@ -165,7 +165,7 @@ class _Why:
         operator, units = self._operator(node), " and ".join(self.units)
         if node.op in _DATA_SIZED:
             return Fallback("data size", "sizes of results are fixed", f"data give that of {operator}")
-        if unit := self._with((node.op.removesuffix("U8").removesuffix("I8"),)):
+        if unit := self._with((node.op.removesuffix("U8").removesuffix("I8").removesuffix("I16"),)):
             own, makers = self.model.origin([node]), (maker for tensor in node.inputs for maker in tensor.inputs)
             made = self._all(maker for maker in makers if self.model.origin([maker]) != own)
             shape = "x".join(map(str, node.outputs[0].shape))

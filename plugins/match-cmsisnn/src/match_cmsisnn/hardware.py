@@ -20,7 +20,7 @@ def _unit(name: str, helium: bool) -> Unit:
         layout="NHWC",
         requant=None,
         constants=FIGURES,
-        spatial_types=("float16", "float32", "int8", "uint8"),
+        spatial_types=("float16", "float32", "int8", "int16", "uint8"),
     )
 
 

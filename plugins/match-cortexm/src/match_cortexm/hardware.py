@@ -33,7 +33,7 @@ def _unit(core: Core) -> Unit:
         layout="NHWC",
         requant=_REQUANT if core.dsp else None,
         constants=constants_of(core.name),
-        spatial_types=("float16", "float32", "int8", "uint8"),
+        spatial_types=("float16", "float32", "int8", "int16", "uint8"),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from match_core.contract.pattern import Pattern
 from match_core.contract.structure import Any, Constraint, Match, Op, Structure
+from match_core.ir.reader import shape_of
 from match_host.fusion import FUSIONS, SPATIAL_PAD
 from match_host.graph import dtype_of
 from match_host.kernels.built import Builder, inline_kernel
@@ -60,6 +61,14 @@ def _matmul_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def _second_refusal(match: Match) -> str | None:
+    node = match.node("second")
+    before, after, dtype = node.inputs[0], node.outputs[0], dtype_of(node.inputs[0]).name
+    return None if dtype == "int16" and shape_of(before) == shape_of(after) else f"{dtype} {shape_of(before)}"
+
+
+#: Quantisers put a scale of its own on both sides of a Relu where zero points are 0.
+SECOND = Constraint("second", "the second requantisation is one of int16 values, of the same shape", _second_refusal)
 PADDED = Constraint("padding", "no padding before it that the kernel can include", _pad_refusal)
 LAYER = Constraint("layer", "int8 weights, sums and factors of 32 bits", _refusal)
 DEPTHWISE = Constraint(
@@ -72,9 +81,15 @@ DESCRIPTIONS = {
     "cortexm_pad_conv": "padding, convolution and requantisation, without a padded copy",
     "cortexm_dense": "dense layer and requantisation",
     "cortexm_matmul": "product of two computed matrices and requantisation",
+    "cortexm_conv_twice": "convolution and two requantisations, the second of int16",
+    "cortexm_pad_conv_twice": "padding, convolution and two requantisations",
+    "cortexm_dense_twice": "dense layer and two requantisations",
+    "cortexm_depthwise_twice": "depthwise convolution and two requantisations",
+    "cortexm_pad_depthwise_twice": "padding, depthwise convolution and two requantisations",
     "cortexm_depthwise": "depthwise convolution and requantisation",
     "cortexm_pad_depthwise": "padding, depthwise convolution and requantisation, without a padded copy",
     "cortexm_add": "sum of two tensors, scaled",
+    "cortexm_add_twice": "sum of two tensors of int16, scaled twice",
     "cortexm_max_pool": "largest value of each window",
     "cortexm_lookup": "look-up in a table of 256 bytes",
     "cortexm_softmax": "softmax of lines of 8-bit values",
@@ -90,6 +105,9 @@ _OWN: tuple[tuple[str, str, Constraint, Callable[..., Counted]], ...] = (
     ("host_conv_integer_requant", "cortexm_depthwise", DEPTHWISE, build_depthwise),
     ("host_pad_conv_integer_requant", "cortexm_pad_depthwise", DEPTHWISE, build_depthwise),
 )
+
+
+_REQUANT = "match.arith::RequantI16"
 
 
 def _add_refusal(match: Match) -> str | None:
@@ -118,7 +136,7 @@ def _words_refusal(match: Match) -> str | None:
     return "bytes, on a core that loads words at their addresses only" if bytes_ else _transpose_refusal(match)
 
 
-ADD = Constraint("sum", "two 8-bit tensors of one shape, one factor each", _add_refusal)
+ADD = Constraint("sum", "two tensors of 8 bits or of int16, of one shape, one factor each", _add_refusal)
 POOL = Constraint("pool", "bytes, channels last, blocks of 4 channels, few taps", _pool_refusal)
 TRANSPOSE = Constraint("matrices", "elements of 8, 32 or 64 bits, rows become columns", _transpose_refusal)
 WORDS = Constraint("matrices", "elements of 32 or 64 bits, rows become columns", _words_refusal)
@@ -133,12 +151,16 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
     fused: tuple[Kernel, ...] = ()
     if core.dsp:
         fusions = {fusion.name: fusion for fusion in FUSIONS}
-        fused = tuple(
-            _kernel(name, known.structure, (*known.constraints, *_rules(name), constraint), build, core)
-            for fusion, name, constraint, build in _OWN
-            for known in (fusions[fusion],)
-        )
-        single.append(("cortexm_add", Op(ADD_REQUANT, "op", (Any("a"), Any("b"))), ADD, build_add))
+        for fusion, name, constraint, build in _OWN:
+            known = fusions[fusion]
+            constraints = (*known.constraints, *_rules(name), constraint)
+            fused += (_kernel(name, known.structure, constraints, build, core),)
+            if name != "cortexm_matmul":
+                twice = Op(_REQUANT, "second", (known.structure,))
+                fused += (_kernel(f"{name}_twice", twice, (SECOND, *constraints), build, core),)
+        added = Op(ADD_REQUANT, "op", (Any("a"), Any("b")))
+        fused += (_kernel("cortexm_add_twice", Op(_REQUANT, "second", (added,)), (SECOND, ADD), build_add, core),)
+        single.append(("cortexm_add", added, ADD, build_add))
         single.append(("cortexm_max_pool", Op(MAX_POOL, "op", (Any("x"),)), POOL, build_pool))
         single.append(("cortexm_softmax", Op(SOFTMAX_I8, "op", (Any("x"),)), SOFTMAX, build_softmax))
     if core.helium:

@@ -22,8 +22,9 @@ from match_host.operators import OPERATOR_TABLE
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-CONV_INTEGER = "ConvInteger|match.nhwc::ConvInteger"
-REQUANT = "match.arith::RequantU8|match.arith::RequantI8"
+CONV_INTEGER = "ConvInteger|match.nhwc::ConvInteger|match.arith::ConvIntegerI16|match.nhwc::ConvIntegerI16"
+MAT_MUL_INTEGER = "MatMulInteger|match.arith::MatMulIntegerI16"
+REQUANT = "match.arith::RequantU8|match.arith::RequantI8|match.arith::RequantI16"
 ACTIVATION = "Relu|Clip|LeakyRelu|HardSigmoid|HardSwish|Sigmoid|Tanh"
 
 
@@ -122,7 +123,7 @@ FUSIONS: tuple[Fusion, ...] = (
     _fusion(
         "host_mat_mul_integer_requant",
         "integer matrix product and requantisation",
-        Op(REQUANT, "requant", (Op("MatMulInteger", "product", (Any("x"), OneOf((Const("weight"), Any("weight"))))),)),
+        Op(REQUANT, "requant", (Op(MAT_MUL_INTEGER, "product", (Any("x"), OneOf((Const("weight"), Any("weight"))))),)),
         "product",
         ForMachine(build_dense),
     ),

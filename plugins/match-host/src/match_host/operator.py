@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from match_core.contract.node_rule import NodeRule
 from match_core.ir.reader import shape_of
+from match_core.ir.topology import is_constant
 
-from match_host.graph import elements
+from match_host.graph import elements, values_of
 from match_host.kernels.built import Builder
 
 if TYPE_CHECKING:
@@ -51,4 +53,15 @@ def _products(node: gs.Node) -> str | None:
     return None if count <= MOST_PRODUCTS else f"{count} products are summed"
 
 
+def _int16_products(node: gs.Node) -> str | None:
+    if not is_constant(node.inputs[1]) or values_of(node.inputs[1]).dtype != np.int8:
+        return "weights are computed or not int8"
+    sizes = np.abs(values_of(node.inputs[1]).astype(np.int64))
+    axes = tuple(range(1, sizes.ndim)) if "Conv" in node.op else -2 if sizes.ndim > 1 else 0
+    reach = int(sizes.sum(axis=axes).max()) << 15
+    return None if reach < 1 << 31 else f"a sum reaches {reach}"
+
+
 PRODUCTS = NodeRule("products", f"at most {MOST_PRODUCTS} products per sum (32-bit sums)", _products)
+#: Of values of int16 and weights of int8.
+INT16_PRODUCTS = (NodeRule("products", "weights are constant int8 values whose sums fit 32 bits", _int16_products),)

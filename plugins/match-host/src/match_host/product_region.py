@@ -89,7 +89,7 @@ def _pad_before(topology: Topology, product: gs.Node) -> tuple[gs.Node, ...]:
         return ()
     alone = len(topology.consumers(pad.outputs[0])) == 1
     supported = first_broken(pad, OPERATOR_TABLE["Pad"].rules) is None
-    integer = product.op == "ConvInteger"
+    integer = "ConvInteger" in product.op
     if not (alone and supported and integer) or NO_PADDING.check(product) is not None:
         return ()
     return (pad,) if SPATIAL_PAD.check(pad) is None else ()

@@ -11,5 +11,5 @@ HOST_UNIT = Unit(
     layout="NHWC",
     requant=None,
     constants=HOST_CONSTANTS,
-    spatial_types=("float16", "float32", "int8", "uint8"),
+    spatial_types=("float16", "float32", "int8", "int16", "uint8"),
 )

@@ -10,7 +10,7 @@ import numpy as np
 from match_core.contract.hardware import Unit
 from match_core.contract.passes import PassContext, Precision
 from match_core.ir.editor import Editor
-from match_core.ir.reader import DType, Quant, Site, constant, producer, quant_of, shape_of
+from match_core.ir.reader import EIGHT_BITS, WITH_INT16, DType, Quant, Site, constant, producer, quant_of, shape_of
 
 from match_quant.expectation import Expectation, graph_input, of_values, unknown
 from match_quant.integer_joins import append_join
@@ -22,7 +22,7 @@ from match_quant.requant_node import append_requant, per_channel, requantised
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-_INT8, _UINT8 = np.dtype(np.int8), np.dtype(np.uint8)
+_INT8, _UINT8, _INT16 = np.dtype(np.int8), np.dtype(np.uint8), np.dtype(np.int16)
 #: The largest tolerated share of results that differ by 1 LSB from the real-valued rounding; above it wider arithmetic
 #: is used. With "fast" the goal is 0.5 % on real data, and the estimate is coarse. With "exact" hardly one result per
 #: layer may differ: on the MLPerf Tiny ResNet8, a few differences in an early layer become several LSB at the output.
@@ -38,6 +38,13 @@ def activation_type(units: Sequence[Unit]) -> DType | None:
     if not wanted:
         return None
     return _UINT8 if "uint8" in wanted else _INT8
+
+
+def quantised_types(context: PassContext) -> tuple[DType, ...]:
+    """Types of quantised tensors that become integer ones: int16 where a unit besides the host states it, or the host
+    is alone and states it."""
+    units = tuple(unit for unit in context.units if unit.name != context.soc.host) or context.units
+    return WITH_INT16 if any(_INT16.name in unit.spatial_types for unit in units) else EIGHT_BITS
 
 
 def stored_name(name: str) -> str:
@@ -59,6 +66,7 @@ class IntegerGraph:
         #: Whether activations are stored with channels last.
         self.channels_last = all(unit.layout != "NCHW" for unit in context.units)
         self._type = activation_type(context.units)
+        self.types = quantised_types(context)
         self._integer: dict[int, gs.Variable] = {}
         self._defined: set[int] = set()  # ids of its values
         self._position: dict[int, int] = {}
@@ -101,13 +109,13 @@ class IntegerGraph:
         """The integer tensor for a quantised tensor, created on demand for graph inputs; None if there is none."""
         if id(old) in self._integer:
             return self._integer[id(old)]
-        if not any(old is tensor for tensor in self.editor.graph.inputs) or old.dtype not in (_INT8, _UINT8):
+        if not any(old is tensor for tensor in self.editor.graph.inputs) or old.dtype not in self.types:
             return None
         dtype = np.dtype(old.dtype)
         readers = self.editor.origin(*old.outputs)
-        new = self.convert(old, dtype, self._type or dtype, f"{old.name}_offset", readers)
         limits = np.iinfo(dtype)
         quant = Quant(1.0, 0, dtype, int(limits.min), int(limits.max))
+        new = self.convert(old, dtype, self.stored(quant).dtype, f"{old.name}_offset", readers)
         self.expect(new, graph_input(self.stored(quant)))
         self.define(old, new, quant)
         return new
@@ -148,7 +156,7 @@ class IntegerGraph:
             return self._joined[id(tensor)]
         if node is None or node.op != "DequantizeLinear":
             return None
-        quant = quant_of(node, node.inputs[0].dtype)
+        quant = quant_of(node, node.inputs[0].dtype, self.types)
         new = self.lookup(node.inputs[0]) if quant is not None else None
         if quant is None or new is None:
             return None
@@ -159,7 +167,7 @@ class IntegerGraph:
         """``source`` for a result of a move. The integer move is created once."""
         if id(tensor) not in self._moved:
             before = self.source(node.inputs[0]) or (self._table(node.inputs[0]) if node.op == "Gather" else None)
-            if before is None:
+            if before is None or (node.op == "Resize" and before[1].dtype == _INT16):  # ONNX Runtime has none
                 return None
             x, quant, dequantize = before
             origin = self.editor.origin(dequantize, node)
@@ -243,7 +251,7 @@ class IntegerGraph:
 
     def keep_quantize(self, node: gs.Node) -> None:
         """A QuantizeLinear that stays: its result gets the type that the units prefer."""
-        quant = quant_of(node, node.outputs[0].dtype)
+        quant = quant_of(node, node.outputs[0].dtype, self.types)
         if quant is None or not node.outputs[0].outputs:
             return  # a graph output keeps its type
         stored = self.stored(quant)
@@ -280,7 +288,7 @@ class IntegerGraph:
             self.editor.replace(old, back)
 
     def _move_dequantize(self, node: gs.Node, new: gs.Variable) -> None:
-        quant = quant_of(node, node.inputs[0].dtype)
+        quant = quant_of(node, node.inputs[0].dtype, self.types)
         if quant is None:
             return
         stored = self.stored(quant)

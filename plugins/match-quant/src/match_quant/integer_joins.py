@@ -191,6 +191,8 @@ def _clamp(graph: Graph, node: gs.Node) -> Joined | None:
     lo, hi = (np.clip(end, ends[0], ends[1]) for end in (known.lo, known.hi))
     clamped = replace(known, lo=lo, hi=hi, mean=np.clip(known.mean, ends[0], ends[1]))
     table = np.clip(np.arange(limits.min, limits.max + 1), ends[0], ends[1])
+    if quant.dtype.itemsize > 1:
+        return None
     result = _looked_up(graph, x, table, clamped, node.name, node)
     return _bounded(graph, result, quant, dequantize)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from match_core.ir.editor import Editor
 from match_core.ir.geometry import conv_geometry
 from match_core.ir.reader import shape_of
@@ -55,12 +56,13 @@ def append_move(
     """Add the node on the stored integers ``x`` with expectation ``known``; returns one result per output."""
     shapes = [shape_of(output) for output in node.outputs]
     attrs = _attributes(node)
+    operator = "match.arith::MaxPoolI16" if node.op == "MaxPool" and np.dtype(x.dtype).itemsize > 1 else node.op
     if node.op == "MaxPool" and len(shapes[0]) == 3:  # units pool images
         (batch, channels, length), (*_, out) = shape_of(x), shapes[0]
         row = reshape(editor, x, (batch, channels, 1, length), f"{node.name}_row", origin)
-        pooled = append(editor, "MaxPool", [row], (batch, channels, 1, out), node.name, origin, **attrs)
+        pooled = append(editor, operator, [row], (batch, channels, 1, out), node.name, origin, **attrs)
         return ((reshape(editor, pooled, shapes[0], f"{node.name}_rows", origin), known),)
-    first = editor.node(node.op, [x, *node.inputs[1:]], x.dtype, shapes[0], name=node.name, origin=origin, attrs=attrs)
+    first = editor.node(operator, [x, *node.inputs[1:]], x.dtype, shapes[0], name=node.name, origin=origin, attrs=attrs)
     results = [first, *(editor.variable(first.name, x.dtype, shape) for shape in shapes[1:])]
     for other in results[1:]:
         first.inputs[0].outputs.append(other)

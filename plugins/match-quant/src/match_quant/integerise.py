@@ -1,7 +1,8 @@
 """Quantised operators become integer operators with explicit requantisation.
 
 Every tensor between a QuantizeLinear and a DequantizeLinear becomes an 8-bit tensor of the type that the Soc's units
-prefer (uint8 if one does: then u = q + 128 for int8 tensors). Every QuantizeLinear whose operator has an integer
+prefer (uint8 if one does: then u = q + 128 for int8 tensors), or one of int16 without zero point where a unit states
+that type. Every QuantizeLinear whose operator has an integer
 form is replaced; the others stay, as float operators between DequantizeLinear and QuantizeLinear.
 """
 
@@ -74,7 +75,7 @@ def run(model: Model, context: PassContext) -> Model:
 
 
 def _quantize(graph: IntegerGraph, node: gs.Node) -> None:
-    site = site_of(node, graph.editor.graph.outputs)
+    site = site_of(node, graph.editor.graph.outputs, graph.types)
     if site is not None:
         graph.begin(site)
         for rewriter in REWRITERS:

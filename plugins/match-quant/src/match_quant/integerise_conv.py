@@ -29,8 +29,9 @@ from match_quant.requant import Target
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-#: The largest difference of two values of 8 bits.
-_NINE_BITS = 255
+_INT8 = np.dtype(np.int8)
+#: The largest difference of two values of 8 bits, and the largest size of one of 16.
+_NINE_BITS, _INT16 = 255, 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ def operands(graph: IntegerGraph, site: Site, channel_axis: int = 0) -> Operands
     quantised as units need it, or the bias is no constant."""
     node = site.op
     source = graph.source(node.inputs[0])
-    weight = signed_weight(node.inputs[1], channel_axis)
+    weight = signed_weight(node.inputs[1], channel_axis, source[1].dtype if source is not None else _INT8)
     bias = real_bias(node, 2, site.real_shape[1])
     if source is None or weight is None or bias is None:
         return None
@@ -180,7 +181,7 @@ def append_convolution(
         )
         pads = (0, 0, 0, 0)
     return graph.editor.node(
-        "ConvInteger",
+        "ConvInteger" if quant.dtype.itemsize == 1 else "match.arith::ConvIntegerI16",
         [x, graph.editor.constant(f"{name}_weight", weight.astype(np.int8))],
         np.int32,
         shape,
@@ -190,23 +191,23 @@ def append_convolution(
     )
 
 
-def signed_weight(tensor: gs.Tensor, channel_axis: int) -> QuantConstant | None:
-    """A dequantised constant of 8 bits, with at most one scale per channel. Its values take nine bits where the zero
-    point of uint8 weights is not in the middle."""
+def signed_weight(tensor: gs.Tensor, channel_axis: int, values: DType) -> QuantConstant | None:
+    """A dequantised constant of 8 bits, with at most one scale per channel, whose sums of products with ``values`` fit
+    int32. It takes nine bits where the zero point of uint8 weights is not in the middle."""
     weight = quant_constant(tensor)
     if weight is None or weight.axis not in (None, channel_axis):
         return None
-    if weight.values.size == 0 or np.abs(weight.values).max() > _NINE_BITS or not _fits_sums(weight, channel_axis):
+    if weight.values.size == 0 or np.abs(weight.values).max() > _NINE_BITS:
         return None
     if not np.all(np.isfinite(weight.scale)) or np.any(weight.scale <= 0):
         return None
-    return weight
-
-
-def _fits_sums(weight: QuantConstant, channel_axis: int) -> bool:
-    """Whether sums of products with 8-bit values fit int32."""
     others = tuple(axis for axis in range(weight.values.ndim) if axis != channel_axis)
-    return int(np.abs(weight.values).sum(axis=others).max()) * _NINE_BITS < 1 << 31
+    return weight if fits_sums(int(np.abs(weight.values).sum(axis=others).max()), values) else None
+
+
+def fits_sums(total: int, values: DType) -> bool:
+    """Whether sums of products of ``values`` with weights, whose sizes add up to ``total``, fit int32."""
+    return total * (_INT16 if values.itemsize > 1 else _NINE_BITS) < 1 << 31
 
 
 def real_bias(node: gs.Node, position: int, channels: int) -> NDArray[np.float64] | None:

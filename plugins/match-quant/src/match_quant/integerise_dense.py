@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.ir.reader import QuantConstant, Site, constant, producer, quant_constant, shape_of
+from match_core.ir.reader import DType, QuantConstant, Site, constant, producer, quant_constant, shape_of
 from numpy.typing import NDArray
 
 from match_quant.expectation import of_sum
@@ -23,7 +23,7 @@ def dense(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     if matmul is None or (matmul.op == "Gemm" and matmul.attrs.get("transA", 0)):
         return None
     source = graph.source(matmul.inputs[0])
-    weight = _weight(matmul)
+    weight = _weight(matmul, source[1].dtype) if source is not None else None
     if source is None or weight is None:
         return None
     x, quant, dequantize = source
@@ -43,7 +43,7 @@ def dense(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     if len(terms) > 1:
         x = repeated(graph.editor, x, len(x.shape) - 1, len(terms), matmul.name, origin)
     acc = graph.editor.node(
-        "MatMulInteger",
+        "MatMulInteger" if quant.dtype.itemsize == 1 else "match.arith::MatMulIntegerI16",
         [x, graph.editor.constant(f"{matmul.name}_weight", np.concatenate(terms).astype(np.int8))],
         np.int32,
         shape_of(matmul.outputs[0]),
@@ -70,10 +70,10 @@ def _split(graph: IntegerGraph, site: Site) -> tuple[gs.Node | None, gs.Node | N
     return None, None
 
 
-def _weight(node: gs.Node) -> QuantConstant | None:
+def _weight(node: gs.Node, values: DType) -> QuantConstant | None:
     """The weights as [K, N]."""
     transposed = node.op == "Gemm" and bool(node.attrs.get("transB", 0))
-    weight = signed_weight(node.inputs[1], channel_axis=0 if transposed else 1)
+    weight = signed_weight(node.inputs[1], channel_axis=0 if transposed else 1, values=values)
     if weight is None or weight.values.ndim != 2:
         return None
     if not transposed:

@@ -33,7 +33,7 @@ def layer_norm(graph: IntegerGraph, site: Site) -> gs.Variable | None:
         return None
     source = graph.source(node.inputs[0])
     scale, bias = _parameter(node, 1), _parameter(node, 2)
-    if source is None or scale is None or bias is None:
+    if source is None or source[1].dtype.itemsize > 1 or scale is None or bias is None:
         return None
     x, quant, dequantize = source
     rank, size = len(shape_of(x)), shape_of(x)[-1]

@@ -25,6 +25,8 @@ def matmul(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     if first is None or second is None or len(shape_of(first[0])) < 2 or len(shape_of(second[0])) < 2:
         return None
     (a, quant_a, dequantize_a), (b, quant_b, dequantize_b) = first, second
+    if max(quant_a.dtype.itemsize, quant_b.dtype.itemsize) > 1:
+        return None
     stored = graph.stored(site.quant)
     target = product_target(graph, (a, quant_a), (b, quant_b), stored, shape_of(a)[-1], factor)
     if target is None:

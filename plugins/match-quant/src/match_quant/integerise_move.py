@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +11,7 @@ from match_core.ir.reader import Quant, Site, constant, optional_input, shape_of
 from match_quant.expectation import joined
 from match_quant.integer_graph import IntegerGraph
 from match_quant.integer_moves import append_move, is_move
+from match_quant.integerise_conv import linear_target
 from match_quant.real_constant import real_constant
 from match_quant.tables import apply_table, requant_table
 
@@ -18,8 +20,9 @@ if TYPE_CHECKING:
 
 
 def move(graph: IntegerGraph, site: Site) -> gs.Variable | None:
-    """DequantizeLinear -> moves -> [clamps] -> QuantizeLinear. If the result has other parameters, a table follows."""
-    if not is_move(site.op):
+    """DequantizeLinear -> [moves] -> [clamps] -> QuantizeLinear. If the result has other parameters, a table
+    follows, or a Requant of 16 bits."""
+    if not is_move(site.op) and site.op.op != "DequantizeLinear":
         return None
     source = graph.source((*site.clamps, site.quantize)[0].inputs[0])
     if source is None or source[1].dtype != graph.stored(site.quant).dtype:
@@ -72,6 +75,14 @@ def concat(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     )
 
 
+def _rescaled(graph: IntegerGraph, x: gs.Variable, quant: Quant, site: Site) -> gs.Variable:
+    """A Requant of int16."""
+    stored, one = graph.stored(site.quant), np.ones((1, 1), np.int64)
+    known = replace(graph.expectation(x).merged(), axis=0)
+    target = linear_target(known, one, np.ones(1), np.zeros(1), quant, stored)
+    return graph.requantise(x, target, stored, 0, site, graph.editor.origin(*site.nodes))
+
+
 def integer_move(graph: IntegerGraph, node: gs.Node) -> None:
     """A move or Concat that reads quantised tensors directly (QOperator models, batches, or tools that push
     DequantizeLinear down)."""
@@ -114,5 +125,7 @@ def _requantised(graph: IntegerGraph, x: gs.Variable, quant: Quant, site: Site, 
     stored = graph.stored(site.quant)
     if quant.same_values(stored) and stored.lo <= quant.lo and quant.hi <= stored.hi:
         return x
+    if stored.dtype.itemsize > 1:
+        return _rescaled(graph, x, quant, site)
     table = requant_table(quant, stored)
     return apply_table(graph, x, table, stored, f"{name}_table", graph.editor.origin(*site.nodes))

@@ -16,7 +16,7 @@ from match_core.ir.reader import Quant, Site, shape_of
 
 from match_quant.expectation import Expectation, clipped, of_sum, pooled
 from match_quant.integer_graph import IntegerGraph
-from match_quant.integerise_conv import append_convolution, linear_target, with_padding
+from match_quant.integerise_conv import append_convolution, fits_sums, linear_target, with_padding
 from match_quant.requant import Target
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ def average_pool(graph: IntegerGraph, site: Site) -> gs.Variable | None:
         x = graph.reshaped(x, image, f"{node.name}_row", origin)
     stored = graph.stored(site.quant)
     area = prod(geometry.kernel)
+    if not fits_sums(area, quant.dtype):
+        return None
     weight = np.ones((channels, 1, *geometry.kernel), np.int64)
     values = graph.expectation(x).per_channel(channels, axis=1)
     if any(geometry.pads):
@@ -70,11 +72,13 @@ def average_pool(graph: IntegerGraph, site: Site) -> gs.Variable | None:
 
 
 def _has_ties(area: int, quant: Quant, result: Quant) -> bool:
-    """Whether every area-th sum is an exact tie: the mean keeps scale and zero point, the area is a power of two."""
+    """Whether every area-th sum is an exact tie that float32 holds: the mean keeps scale and zero point, the area is a
+    power of two."""
     limits = np.iinfo(result.dtype)
     same = quant.scale == result.scale and quant.zero == result.zero
     whole = (result.lo, result.hi) == (int(limits.min), int(limits.max))
-    return same and whole and area > 1 and area & (area - 1) == 0
+    held = area << (8 * quant.dtype.itemsize) <= 1 << 24
+    return same and whole and held and area > 1 and area & (area - 1) == 0
 
 
 def _round_to_even(

@@ -25,7 +25,12 @@ def softmax(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     source = graph.source(node.inputs[0])
     levels = round(1.0 / site.quant.scale)
     # Within 2^-12 of an integer, the result changes by less than 1/16 of an LSB.
-    if source is None or not 1 <= levels <= 1 << 9 or abs(1.0 / site.quant.scale - levels) > 2.0**-12:
+    if (
+        source is None
+        or source[1].dtype.itemsize > 1
+        or not 1 <= levels <= 1 << 9
+        or abs(1.0 / site.quant.scale - levels) > 2.0**-12
+    ):
         return None
     x, quant, dequantize = source
     stored = graph.stored(site.quant)

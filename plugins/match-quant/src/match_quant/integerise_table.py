@@ -83,8 +83,8 @@ def table(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     (leaf,) = region.leaves.values()
     source = graph.source(leaf.readers[0].outputs[0])
     stored = graph.stored(site.quant)
-    if source is None or source[1].dtype != stored.dtype:
-        return None  # tables map a type to itself
+    if source is None or source[1].dtype != stored.dtype or stored.dtype.itemsize > 1:
+        return None  # tables map a type of 8 bits to itself
     values = evaluate(region.nodes, leaf.readers, site.quantize.inputs[0], source[1])
     if values is None:
         return None

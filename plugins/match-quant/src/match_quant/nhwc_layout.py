@@ -27,8 +27,10 @@ _WINDOW = frozenset(("kernel_shape", "pads", "strides", "dilations"))
 #: Operators that exist in domain match.nhwc, with their attributes.
 _SPATIAL = {
     "ConvInteger": _WINDOW | {"group"},
+    "match.arith::ConvIntegerI16": _WINDOW | {"group"},
     "Conv": _WINDOW | {"group"},
     "MaxPool": _WINDOW | {"ceil_mode"},
+    "match.arith::MaxPoolI16": _WINDOW | {"ceil_mode"},
     "AveragePool": _WINDOW | {"ceil_mode", "count_include_pad"},
 }
 #: Operators that work on any order of axes (constants of rank 4 are permuted as well).
@@ -36,6 +38,7 @@ _AGNOSTIC = frozenset(
     [
         *("match.arith::RequantU8", "match.arith::RequantI8", "match.arith::AddRequantU8"),
         *("match.arith::AddRequantI8", "match.arith::OffsetI8ToU8", "match.arith::OffsetU8ToI8"),
+        *("match.arith::RequantI16", "match.arith::AddRequantI16"),
         *("match.arith::LutU8", "match.arith::LutI8", "Add", "Sub", "Mul", "Div", "Max", "Min", "Relu", "Clip"),
         *("Cast", "Abs", "Neg", "Exp", "Sqrt", "Tanh", "Sigmoid", "Erf", "HardSigmoid", "HardSwish", "LeakyRelu"),
         *("Elu", "Gelu", "Floor", "Mod", "Pow", "Where", "Less", "Greater", "Equal", "Identity"),
@@ -87,7 +90,10 @@ class _Layout:
         op = qualified_op(node)
         if op in _SPATIAL and self._moves(node) and _is_explicit(node):
             self._emit(
-                node, f"match.nhwc::{op}", [self._as_nhwc(node.inputs[0], node), *node.inputs[1:]], dict(node.attrs)
+                node,
+                f"match.nhwc::{node.op}",
+                [self._as_nhwc(node.inputs[0], node), *node.inputs[1:]],
+                dict(node.attrs),
             )
         elif op == "Transpose" and list(node.attrs.get("perm", ())) == list(_TO_NCHW):
             self._nhwc[id(node.outputs[0])] = node.inputs[0]
@@ -204,7 +210,7 @@ def _feeds_convolutions(node: gs.Node) -> bool:
 
 def _is_explicit(node: gs.Node) -> bool:
     """Whether it has the attributes of the NHWC operator, constant weights, no zero points, and one output."""
-    if set(node.attrs) != _SPATIAL[node.op]:
+    if set(node.attrs) != _SPATIAL[qualified_op(node)]:
         return False
     if node.op == "ConvInteger" and len(node.inputs) != 2:
         return False

@@ -24,6 +24,7 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
     from match_quant.explicit_geometry import EXPLICIT_GEOMETRY
     from match_quant.fold_batch_norm import FOLD_BATCH_NORM
     from match_quant.fold_padding import FOLD_PADDING
+    from match_quant.int16_products import INT16_PRODUCTS
     from match_quant.integerise import INTEGERISE
     from match_quant.left_in_float import LEFT_IN_FLOAT
     from match_quant.narrow_integers import NARROW_INTEGERS
@@ -45,6 +46,7 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
         NORMALISE_GEMM,
         RECOGNISE_FUNCTIONS,
         QOPERATOR_TO_QDQ,
+        INT16_PRODUCTS,
         RECOGNISE_REQUANT,
         NARROW_INTEGERS,
         QUANTISE_BEFORE_MOVES,

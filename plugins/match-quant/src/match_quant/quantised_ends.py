@@ -1,4 +1,4 @@
-"""Replaces float graph inputs and outputs that are only quantised or dequantised with the 8-bit tensors.
+"""Replaces float graph inputs and outputs that are only quantised or dequantised with the tensors of 8 or 16 bits.
 
 Quantisation tools keep the inputs and outputs of a network float: QuantizeLinear directly after an input,
 DequantizeLinear directly before an output. Callers of the program often have integers, and then no unit needs floating
@@ -15,7 +15,7 @@ from match_core.contract.model import Model
 from match_core.contract.passes import Pass, PassContext, Phase
 from match_core.contract.quantisation import Quantisation
 from match_core.ir.editor import Editor
-from match_core.ir.reader import Quant, constant, producer, quant_of
+from match_core.ir.reader import WITH_INT16, Quant, constant, producer, quant_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -39,7 +39,10 @@ def run(model: Model, context: PassContext) -> Model:
             found[name] = Quantisation(quant.scale, quant.zero)
     if not found:
         return model
-    editor.notes += [f"{name}: an 8-bit input or output of the program, {quant}" for name, quant in found.items()]
+    sizes = {tensor.name: np.dtype(tensor.dtype).itemsize for tensor in (*editor.graph.inputs, *editor.graph.outputs)}
+    for name, ends in found.items():
+        bits = "an 8-bit" if sizes[name] == 1 else "a 16-bit"
+        editor.notes.append(f"{name}: {bits} input or output of the program, {ends}")
     return replace(editor.finish(), quantised_ends={**model.quantised_ends, **found})
 
 
@@ -50,7 +53,7 @@ def _take_input(editor: Editor, tensor: gs.Variable) -> Quant | None:
         return None
     node = tensor.outputs[0]
     result = node.outputs[0]
-    quant = quant_of(node, result.dtype)
+    quant = quant_of(node, result.dtype, WITH_INT16)
     if quant is None or tensor.dtype != np.float32 or node.inputs[0] is not tensor or _is_one_of(result, outputs):
         return None
     node.inputs.clear()
@@ -66,7 +69,7 @@ def _take_output(editor: Editor, tensor: gs.Variable) -> Quant | None:
     if node is None or node.op != "DequantizeLinear":
         return None
     stored = node.inputs[0]
-    quant = quant_of(node, stored.dtype)
+    quant = quant_of(node, stored.dtype, WITH_INT16)
     taken = (*editor.graph.inputs, *editor.graph.outputs)
     if quant is None or tensor.dtype != np.float32 or constant(stored) is not None or _is_one_of(stored, taken):
         return None

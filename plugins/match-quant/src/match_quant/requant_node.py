@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.ir.editor import Editor
-from match_core.ir.reader import Quant, shape_of
+from match_core.ir.reader import DType, Quant, shape_of
 from numpy.typing import NDArray
 
 from match_quant.expectation import Expectation, clipped
@@ -39,8 +39,12 @@ def append_requant(
         editor.constant(f"{name}_addend", addend),
         *(editor.constant(f"{name}_{hint}", np.array(value, np.int64)) for hint, value in scalars),
     ]
-    op = "match.arith::RequantU8" if quant.dtype == np.uint8 else "match.arith::RequantI8"
-    return editor.node(op, inputs, quant.dtype, shape_of(x), name=name, origin=origin)
+    return editor.node(typed("Requant", quant.dtype), inputs, quant.dtype, shape_of(x), name=name, origin=origin)
+
+
+def typed(operator: str, dtype: DType) -> str:
+    """The operator of ``match.arith`` whose results have this type."""
+    return f"match.arith::{operator}{'U' if dtype.kind == 'u' else 'I'}{8 * dtype.itemsize}"
 
 
 def per_channel(values: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.passes import Phase
-from match_core.ir.reader import Quant, producer, quant_of, shape_of
+from match_core.ir.reader import WITH_INT16, Quant, producer, quant_of, shape_of
 from match_core.ir.topology import Topology
 from match_core.pipeline import pass_context, transform
 
@@ -91,7 +91,7 @@ class Recorder:
 
     def _record(self, model: Model) -> None:
         for node in model.graph.nodes:
-            if node.op == "QuantizeLinear" and (quant := quant_of(node, node.outputs[0].dtype)) is not None:
+            if node.op == "QuantizeLinear" and (quant := quant_of(node, node.outputs[0].dtype, WITH_INT16)) is not None:
                 self.quants[node.name] = quant
 
 
@@ -167,7 +167,7 @@ def _pairs(original: Model, model: Model, quants: Mapping[str, Quant]) -> Iterat
     for node in ordered:
         output = node.outputs[0]
         if node.op == "QuantizeLinear":
-            quant = quant_of(node, output.dtype)
+            quant = quant_of(node, output.dtype, WITH_INT16)
             if node.name not in doing or quant is None or node.name not in quants:
                 continue
             found = doing[node.name].outputs[0]

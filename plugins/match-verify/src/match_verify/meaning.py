@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.quantisation import Quantisation
-from match_core.ir.reader import producer, quant_of
+from match_core.ir.reader import WITH_INT16, producer, quant_of
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _meaning(tensor: gs.Tensor) -> Meaning:
     if place in _LABELS.get(node.op, ()):
         return Meaning(labels=True)
     stored = {"QuantizeLinear": node.outputs[0], "DequantizeLinear": node.inputs[0]}.get(node.op)
-    quant = quant_of(node, stored.dtype) if stored is not None and stored.dtype is not None else None
+    quant = quant_of(node, stored.dtype, WITH_INT16) if stored is not None and stored.dtype is not None else None
     if quant is None:
         return Meaning()
     integers = node.op == "QuantizeLinear" and np.dtype(tensor.dtype).kind in "iu"

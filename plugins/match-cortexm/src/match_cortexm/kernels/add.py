@@ -1,7 +1,7 @@
-"""Sums of two 8-bit tensors of one shape in 32 bits: ``clip((a * A + b * B + C) >> shift)``.
+"""Sums of two tensors of one shape: ``clip((a * A + b * B + C) >> shift)``.
 
 The integer graph's numbers need 64 bits. Shorter ones are used if they give the same result for all 65,536 pairs of
-bytes; else the sums have 64 bits."""
+bytes; else, and for int16, the sums have 64 bits. A second requantisation of an int16 result is computed with it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,20 @@ from match_host.kernels.code import Uses, inline_code
 from match_host.kernels.overlap import element_by_element
 from match_host.kernels.work import Work
 
-from match_cortexm.headers import MVE, SHARED, header
+from match_cortexm.headers import DSP, INT16, MVE, SHARED, header
 from match_cortexm.kernels.counted import Counted
+from match_cortexm.kernels.requant import Requant, with_second
 from match_cortexm.kernels.templates import render_body
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-ADD_REQUANT = "match.arith::AddRequantU8|match.arith::AddRequantI8"
+ADD_REQUANT = "match.arith::AddRequantU8|match.arith::AddRequantI8|match.arith::AddRequantI16"
 #: Shifts that are tried, and changes of each factor.
 _SHIFTS, _CHANGES = range(24, 11, -1), (0, 1, -1, 2, -2)
+
+#: Bits that int16 values may be shifted to the left within 32 bits, with one to spare.
+_ROOM = 15
 
 Numbers = tuple[int, int, int, int]
 
@@ -38,17 +42,18 @@ def add_of(node: gs.Node) -> tuple[Numbers | None, tuple[int, ...]] | str:
     a, b = node.inputs[:2]
     if is_constant(a) or is_constant(b) or shape_of(a) != shape_of(b):
         return "a summand is constant or broadcast"
-    if {dtype_of(tensor).name for tensor in (a, b, node.outputs[0])} - {"int8", "uint8"}:
-        return "the tensors are not 8-bit"
+    types = {dtype_of(tensor).name for tensor in (a, b, node.outputs[0])}
+    if types - {"int8", "uint8"} and types != {"int16"}:
+        return "the tensors are neither 8-bit nor int16"
     values = [constant_at(node, index) for index in range(2, 8)]
     if any(value is None or value.size != 1 for value in values):
         return "factors differ between elements"
     numbers = tuple(int(value.reshape(-1)[0]) for value in values if value is not None)
     a_factor, b_factor, addend, divisor, *_ = numbers
-    most = 255 * (abs(a_factor) + abs(b_factor)) + abs(addend)
+    most = (255 if types != {"int16"} else 1 << 15) * (abs(a_factor) + abs(b_factor)) + abs(addend)
     if divisor & (divisor - 1) or max(abs(a_factor), abs(b_factor)) >= 1 << 31 or most // divisor >= 1 << 31:
         return f"factors {a_factor} and {b_factor} over {divisor} exceed 32 bits"
-    return _short(numbers, dtype_of(a).name, dtype_of(b).name), numbers
+    return None if types == {"int16"} else _short(numbers, dtype_of(a).name, dtype_of(b).name), numbers
 
 
 @lru_cache(maxsize=64)
@@ -72,18 +77,19 @@ def _short(numbers: tuple[int, ...], a_type: str, b_type: str) -> Numbers | None
 
 
 def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
-    """The kernel of one AddRequant."""
-    (node,) = nodes
+    """The kernel of one AddRequant, or of int16 with a Requant."""
+    node, *after = nodes
     found = add_of(node)
     if isinstance(found, str):
         raise ValueError(f"{function}: {found}")
-    short, (*wide, divisor, low, high) = found
-    a_factor, b_factor, addend, shift = short or (*wide, divisor.bit_length() - 1)
+    short, (*long, divisor, low, high) = found
+    a_factor, b_factor, addend, shift = short or (*long, divisor.bit_length() - 1)
     count, ctype = elements(shape_of(node.outputs[0])), c_type(dtype_of(node.outputs[0]))
     bytes_ = {dtype_of(tensor).name for tensor in (*node.inputs[:2], node.outputs[0])}
     vectors = helium and short is not None and bytes_ == {"int8"}
     uses = Uses()
-    for name in (SHARED, MVE) if vectors else (SHARED,):
+    sixteen = (DSP, MVE, INT16) if dtype_of(node.outputs[0]).itemsize > 1 else ()
+    for name in (SHARED, *((MVE,) if vectors else sixteen)):
         uses.headers[name] = header(name)
     lines = [
         f"    const int32_t a_factor = {a_factor};",
@@ -91,13 +97,27 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
         f"    const int{32 if short else 64}_t addend = {addend};",
     ]
     value = f"(in0[i] * a_factor + in1[i] * b_factor + addend) >> {shift}"
-    if short is None:
+    wide = dtype_of(node.outputs[0]).itemsize > 1
+    if (
+        wide and shift >= 32 - _ROOM and abs(addend) < 1 << (30 + shift)
+    ):  # the upper word of the sum is all that is needed
+        left, shift = max(0, 32 - shift), max(shift, 32)
+        lines[2] = f"    const int64_t addend = INT64_C({addend << left});"
+        products = (f"(int64_t)(in{k}[i] * {1 << left}) * {name}_factor" for k, name in enumerate("ab"))
+        value = f"(int32_t)(({' + '.join(products)} + addend) >> 32) >> {shift - 32}"
+    elif short is None:
         value = f"(int32_t)(((int64_t)in0[i] * a_factor + (int64_t)in1[i] * b_factor + addend) >> {shift})"
+    scaled: Requant | str = Requant(np.zeros((2, 1), np.int64), np.zeros(1, np.int64), 0, low, high)
+    scaled = with_second(scaled, after[0]) if after and not isinstance(scaled, str) else scaled
+    if isinstance(scaled, str):
+        raise ValueError(f"{function}: {scaled}")
     view = {"vectors": vectors, "count": count, "shift": shift, "low": low, "high": high, "ctype": ctype}
-    body = render_body("add", value=value, **view)
-    comment = f"{node.op}: {count} pairs, in {32 if short else 64} bits"
+    body = render_body("add", result=scaled.text(value), **view)
+    comment = f"{', '.join(each.op for each in nodes)}: {count} pairs, in {32 if short else 64} bits"
     text = "\n".join((*lines, body))
-    code = inline_code(function, comment, node.inputs[:2], node.outputs[:1], text, uses)
-    form, pairs = ("add_mve", count // 4) if vectors else ("add" if short else "add_wide", count)
-    code = replace(code, overlaps=element_by_element(node.inputs[:2], node.outputs[0]))
-    return Counted(tuple(node.inputs[:2]), code, Work(), form, (("pairs", pairs),))
+    result = nodes[-1].outputs[0]
+    code = inline_code(function, comment, node.inputs[:2], (result,), text, uses)
+    form, pairs = ("add_mve", count // 4) if vectors else ("add" if short else "add_i16" if wide else "add_wide", count)
+    code = replace(code, overlaps=element_by_element(node.inputs[:2], result))
+    counts = (("pairs", pairs), *((("again", pairs),) if after else ()))
+    return Counted(tuple(node.inputs[:2]), code, Work(), form, counts)

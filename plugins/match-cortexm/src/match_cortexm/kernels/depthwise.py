@@ -10,10 +10,10 @@ from match_core.contract.element_types import c_type
 from match_host.graph import dtype_of
 from match_host.kernels.products.depthwise_shape import MOST_WRITTEN_TAPS, Depthwise, depthwise_shape, takes
 
-from match_cortexm.headers import BYTES, DSP, MVE
+from match_cortexm.headers import BYTES, DSP, INT16, MVE
 from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.packing import pack_depthwise_dsp, pack_depthwise_mve
-from match_cortexm.kernels.requant import Requant, extend_of, requant_of
+from match_cortexm.kernels.requant import Requant, extend_of, requant_of, vector_finish, with_second
 from match_cortexm.kernels.taps import Form, Image, build_taps, refusal_of
 from match_cortexm.kernels.upper import upper_of
 
@@ -28,7 +28,7 @@ MOST_SUMMED = 255
 
 def depthwise_of(nodes: tuple[gs.Node, ...]) -> tuple[Depthwise, Requant] | str:
     """The layer of [Pad] depthwise convolution, Requant; or why the kernels do not take it."""
-    if not takes(nodes) or dtype_of(next(n for n in nodes if n.op == "ConvInteger").inputs[1]) != np.int8:
+    if not takes(nodes) or dtype_of(next(n for n in nodes if "ConvInteger" in n.op).inputs[1]) != np.int8:
         return "it is not depthwise with int8 weights"
     conv = depthwise_shape(nodes)
     if conv.channels % CHANNELS or len(conv.windows) != 2:
@@ -39,7 +39,10 @@ def depthwise_of(nodes: tuple[gs.Node, ...]) -> tuple[Depthwise, Requant] | str:
     if refusal is not None:
         return refusal
     most = extend_of(conv.source)[1] * int(np.abs(conv.weight.astype(np.int64)).sum(axis=0).max())
-    requant = requant_of(nodes[nodes.index(conv.node) + 1], conv.channels, most)
+    first, *after = nodes[nodes.index(conv.node) + 1 :]
+    requant = requant_of(first, conv.channels, most)
+    if after and not isinstance(requant, str):
+        requant = with_second(requant, after[0])
     if isinstance(requant, str):
         return requant
     # The sums of channels with the multiplier 0 do not matter.
@@ -55,7 +58,7 @@ def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
     """Products of 16 bits; sums in halves of words."""
     extend, _ = extend_of(conv.source)
     multipliers = requant.multipliers[0].astype(np.int32)
-    if conv.factor == 1:
+    if conv.factor == 1 and extend:
         half = "(int16_t)" if extend[0] == "s" else "(uint16_t)"
         sums = [f"{half}even", f"{half}odd", f"{half}(even >> 16)", f"{half}(odd >> 16)"]
     else:
@@ -64,10 +67,23 @@ def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
         f"to[{k}] = ({ctype})" + requant.text(f"match_cortexm_scale({sums[k]}, m[{k}], b[{k}], {requant.shift})") + ";"
         for k in range(CHANNELS)
     )
+    if not extend:
+        summed = conv.factor == 1
+        return Form(
+            name=f"{'sum' if summed else 'depthwise'}_i16",
+            headers=(DSP, MVE, INT16),
+            start="int32_t s[4] = {0};",
+            step=lambda address: (
+                f"MATCH_CORTEXM_ADD_16(s, ({address}));" if summed else f"MATCH_CORTEXM_CHANNELS_16(s, ({address}), w);"
+            ),
+            finish=finish,
+            weight=None if summed else pack_depthwise_dsp(conv.weight, 2),
+            scales=(multipliers, requant.addend),
+        )
     if conv.factor == 1:
         return Form(
             name="sum_dsp",
-            headers=(BYTES,),
+            headers=(BYTES, *requant.headers),
             start="uint32_t even = 0, odd = 0;",
             step=lambda address: (
                 f'MATCH_CORTEXM_HALVES(even, odd, match_cortexm_word({address}), "{extend[0]}xtab16");'
@@ -77,7 +93,7 @@ def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
         )
     return Form(
         name="depthwise_dsp",
-        headers=(DSP,),
+        headers=(DSP, *requant.headers),
         start="int32_t s[4] = {0};",
         step=lambda address: f'MATCH_CORTEXM_CHANNELS(s, match_cortexm_word({address}), w, "{extend}");',
         finish=finish,
@@ -87,7 +103,9 @@ def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
 
 
 def mve_form(conv: Depthwise, requant: Requant, ctype: str) -> Form | None:
-    """Vectors of four sums. None if values are not int8, or the requantisation is not one of 32-bit lanes."""
+    """Vectors of four sums. None if values are uint8, or the requantisation of bytes is not one of 32-bit lanes."""
+    if dtype_of(conv.source) == np.int16:
+        return _mve16_form(conv, requant) if ctype == "int16_t" else None
     most = 128 * np.abs(conv.weight.astype(np.int64)).sum(axis=0)
     upper = upper_of(requant, most) if dtype_of(conv.source) == np.int8 and ctype == "int8_t" else None
     if upper is None:
@@ -107,6 +125,24 @@ def mve_form(conv: Depthwise, requant: Requant, ctype: str) -> Form | None:
     )
 
 
+def _mve16_form(conv: Depthwise, requant: Requant) -> Form:
+    """Vectors of four sums of int16 values."""
+    summed = conv.factor == 1
+    return Form(
+        name="sum_mve_i16" if summed else "depthwise_mve_i16",
+        headers=(DSP, MVE, INT16),
+        start="match_cortexm_i32x4 s = match_cortexm_zeros();",
+        step=lambda address: (
+            f"s = match_cortexm_sum_16_4(s, {address});"
+            if summed
+            else f"MATCH_CORTEXM_CHANNELS_16_4(s, ({address}), w);"
+        ),
+        finish=tuple(vector_finish(requant, 4, "s")),
+        weight=None if summed else pack_depthwise_dsp(conv.weight, 2),
+        scales=(requant.multipliers[0].astype(np.int32), requant.addend),
+    )
+
+
 def build_depthwise(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
     """The kernel of [Pad] depthwise convolution, Requant."""
     found = depthwise_of(nodes)
@@ -117,7 +153,9 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, helium: bool = Fa
     ctype = c_type(dtype_of(nodes[-1].outputs[0]))
     form = (mve_form(conv, requant, ctype) if helium else None) or dsp_form(conv, requant, ctype)
     node = nodes[nodes.index(conv.node) + 1]
-    kernel = f"{conv.channels} channels, kernel {y.kernel}x{x.kernel}, stride {y.stride}x{x.stride}"
-    comment = f"Depthwise {conv.node.op}, {node.op}: {kernel}"
+    sizes = f"{conv.channels} channels, kernel {y.kernel}x{x.kernel}, stride {y.stride}x{x.stride}"
+    comment = f"Depthwise {conv.node.op}, {node.op}: {sizes}"
     weight = None if form.weight is None else conv.node.inputs[1]
-    return build_taps(_image(conv), form, function, comment, nodes[-1].outputs[0], weight)
+    kernel = build_taps(_image(conv), form, function, comment, nodes[-1].outputs[0], weight)
+    again = 0 if requant.second is None else dict(kernel.counts)["blocks"]
+    return replace(kernel, counts=(*kernel.counts, ("again", again))) if again else kernel

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from match_host.graph import dtype_of
 from match_host.kernels.products.int8_layer import product_of
 
-from match_cortexm.kernels.requant import Requant, extend_of, requant_of
+from match_cortexm.kernels.requant import Requant, extend_of, requant_of, with_second
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,11 @@ class Layer:
     weight: NDArray[np.int8]
     fill: int
     first: Requant
+
+    @property
+    def size(self) -> int:
+        """Bytes of a value."""
+        return dtype_of(self.source).itemsize
 
     @property
     def outputs(self) -> int:
@@ -62,11 +68,13 @@ def layer_of(nodes: Sequence[gs.Node]) -> Layer | str:
     if isinstance(found, str):
         return found
     source, weight = found.source, found.weight
-    requant = nodes[list(nodes).index(found.node) + 1]
+    requant, *after = nodes[list(nodes).index(found.node) + 1 :]
     most = extend_of(source)[1] * int(np.abs(weight.astype(np.int64)).reshape(len(weight), -1).sum(axis=1).max())
     if most >= 1 << 31:
         return f"sums reach {most}"
     numbers = requant_of(requant, len(weight), most)
+    if after and not isinstance(numbers, str):
+        numbers = with_second(numbers, after[0])
     if isinstance(numbers, str):
         return numbers
     # The sums of channels with the multiplier 0 do not matter.

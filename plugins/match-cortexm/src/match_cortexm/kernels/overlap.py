@@ -1,4 +1,4 @@
-"""How far before its input a kernel's result must begin to overwrite it, for windows that slide over bytes in NHWC."""
+"""How far before its input a kernel's result must begin to overwrite it, for windows that slide over values in NHWC."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.unit_api import Overwrite
+from match_host.graph import dtype_of
 from match_host.kernels.overlap import may_alias
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ def tile_by_tile(
     """The overlap of a kernel that computes tiles of so many neighbouring positions, one after another: all
     ``outputs`` of a tile while it reads all ``inputs`` of its windows. The last tile of a row may repeat positions."""
     columns = np.minimum(np.arange(0, x.out, positions), max(x.out - positions, 0))
-    written = (np.arange(y.out)[:, None] * x.out + columns + min(positions, x.out)) * outputs
-    return _overlap(source, result, written - _first_read(y, x, columns) * inputs)
+    written = (np.arange(y.out)[:, None] * x.out + columns + min(positions, x.out)) * (outputs * _size(result))
+    return _overlap(source, result, written - _first_read(y, x, columns) * (inputs * _size(source)))
 
 
 def channel_by_channel(
@@ -30,8 +31,14 @@ def channel_by_channel(
     """The overlap of a kernel that reads a channel of a window before it writes this channel of the result, position
     after position."""
     columns = np.arange(x.out)
-    written = np.arange(y.out)[:, None] * x.out + columns
-    return _overlap(source, result, (written - _first_read(y, x, columns)) * channels)
+    written, read = np.arange(y.out)[:, None] * x.out + columns, _first_read(y, x, columns)
+    # Within a position, a wider result must not overtake what is read.
+    more = max(0, _size(result) - _size(source)) * channels
+    return _overlap(source, result, (written * _size(result) - read * _size(source)) * channels + more)
+
+
+def _size(tensor: gs.Tensor) -> int:
+    return dtype_of(tensor).itemsize
 
 
 def _first_read(y: Window, x: Window, columns: NDArray[np.int64]) -> NDArray[np.int64]:

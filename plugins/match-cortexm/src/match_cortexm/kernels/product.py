@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,97 +11,21 @@ from match_host.graph import dtype_of
 from match_host.kernels.code import Uses, affine, inline_code
 from match_host.kernels.work import Work
 
-from match_cortexm.headers import DSP, MVE, SHARED, header
+from match_cortexm.headers import DSP, INT16, MVE, SHARED, header
 from match_cortexm.kernels.border import border_of, copied_rows
 from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.layer import Layer, layer_of
 from match_cortexm.kernels.overlap import tile_by_tile
-from match_cortexm.kernels.packing import pack_dsp, pack_mve
+from match_cortexm.kernels.packing import OUTPUTS
+from match_cortexm.kernels.product_forms import Form, dsp_form, mve_form
 from match_cortexm.kernels.requant import extend_of
 from match_cortexm.kernels.templates import render_body
-from match_cortexm.kernels.upper import upper_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import onnx_graphsurgeon as gs
-    from numpy.typing import NDArray
 
-#: Outputs of a tile.
-OUTPUTS = 4
-#: The largest distance of an immediate offset in a load.
-MOST_STEP = 4095
-#: Instructions of a step of 16 values, and to copy one row of a window: the two for which copies are compared.
-STEP_INSTRUCTIONS, COPY_INSTRUCTIONS = 9, 60
 #: Steps without a loop around them, at most.
 MOST_UNROLLED = 4
-
-
-@dataclass(frozen=True)
-class Form:
-    """How a core computes the sums of a tile; ``name``: of its counts. ``positions`` of a tile, ``values`` of a step,
-    ``steps``: the C lines of so many; ``constants`` for the sums and their requantisation; ``finish``: C lines that
-    store the results of a tile with so many outputs. ``compact``: all tiles read copies of their windows, because the
-    steps of each row of a window would be mostly padding."""
-
-    name: str
-    header: str
-    positions: int
-    values: int
-    steps: Callable[[int], Sequence[str]]
-    constants: tuple[NDArray[np.generic], NDArray[np.generic], NDArray[np.generic]]
-    finish: Callable[[int], Sequence[str]]
-    compact: bool = False
-
-
-def dsp_form(layer: Layer, ctype: str, most_positions: int = 2) -> Form:
-    """SMLAD: two positions if there are two close enough, else one."""
-    extend, _ = extend_of(layer.source)
-    step = layer.x.stride * layer.inputs
-    positions = most_positions if layer.x.out > 1 and step <= MOST_STEP else 1
-    requant = layer.first
-
-    def finish(outputs: int) -> list[str]:
-        places = [(k, p) for k in range(outputs) for p in range(positions)]
-        return [
-            f"to[{p * layer.outputs + k}] = ({ctype})"
-            + requant.text(f"match_cortexm_scale(s[{4 * p + k}], m[{k}], b[{k}], {requant.shift})")
-            + ";"
-            for k, p in places
-        ]
-
-    return Form(
-        name=f"dsp{positions}",
-        header=DSP,
-        positions=positions,
-        values=4,
-        steps=lambda count: [f'MATCH_CORTEXM_STEP_1(s, a, w, "{extend}");'] * count,
-        constants=(pack_dsp(layer.weight), requant.multipliers[0].astype(np.int32), requant.addend),
-        finish=finish,
-    )
-
-
-def mve_form(layer: Layer, ctype: str) -> Form | None:
-    """Vectors: one position. None if values are not int8, or the requantisation is not one of 32-bit lanes."""
-    upper = upper_of(layer.first, layer.most) if dtype_of(layer.source) == np.int8 and ctype == "int8_t" else None
-    if upper is None:
-        return None
-    padding = -layer.outputs % OUTPUTS
-    rows, run = layer.y.kernel, layer.x.kernel * layer.inputs
-    saved = (rows * -(-run // 16) - -(-rows * run // 16)) * STEP_INSTRUCTIONS * -(-layer.outputs // OUTPUTS)
-    compact = saved > COPY_INSTRUCTIONS * rows
-    weight = layer.weight.reshape(layer.outputs, 1, 1, -1) if compact else layer.weight
-    bounds = f"{upper.left}, {upper.right}, {upper.low}, {upper.high}"
-    return Form(
-        name="mve_compact" if compact else "mve",
-        header=MVE,
-        positions=1,
-        values=16,
-        steps=lambda count: [f"MATCH_CORTEXM_DOTS(s, a, w, {count});"],
-        constants=(pack_mve(weight), np.pad(upper.multiplier, (0, padding)), np.pad(upper.addend, (0, padding))),
-        finish=lambda outputs: [f"match_cortexm_finish_4(to, {outputs}, match_cortexm_gather(s), m, b, {bounds});"],
-        compact=compact,
-    )
 
 
 def unroll_of(words: int) -> int:
@@ -112,10 +36,10 @@ def unroll_of(words: int) -> int:
 def _block(uses: Uses, layer: Layer, rows: int, words: int) -> str:
     """The function for the sums of two positions; its name tells its sizes."""
     extend, _ = extend_of(layer.source)
-    step = layer.x.stride * layer.inputs
-    name = f"match_cortexm_block_{extend[0]}8_{rows}x{4 * words}_{step}"
+    step, size = layer.x.stride * layer.inputs * layer.size, layer.size
+    name = f"match_cortexm_block_{extend[:1] or 's'}{8 * size}_{rows}x{4 * words}_{step}"
     unroll = unroll_of(words)
-    view = {"name": name, "rows": rows, "words": words, "step": step, "extend": extend, "unroll": unroll}
+    view = {"name": name, "rows": rows, "words": words, "step": step, "extend": extend, "unroll": unroll, "size": size}
     return uses.helper(name, render_body("block_dsp", **view) + "\n")
 
 
@@ -133,7 +57,7 @@ def build_product(nodes: tuple[gs.Node, ...], function: str, helium: bool = Fals
 def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, ctype: str) -> Counted:
     import onnx_graphsurgeon as gs
 
-    y, x, inputs, positions = layer.y, layer.x, layer.inputs, form.positions
+    y, x, inputs, positions, size = layer.y, layer.x, layer.inputs, form.positions, layer.size
     rows, run = y.kernel, x.kernel * inputs
     if form.compact:  # a copy of each window, without gaps between its rows
         rows, run = 1, rows * run
@@ -147,11 +71,12 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
     cast = "" if dtype_of(layer.source) == np.int8 else "(const int8_t *)"
     source = affine([(row, y.stride * image), (column, x.stride * inputs)], -y.before * image - x.before * inputs)
     window = (
-        f"window, {cast}in0, {y.size}, {x.size}, {inputs}, {affine([(row, y.stride)], -y.before)}, "
+        f"window, {cast}in0, {y.size}, {x.size}, {inputs * size}, {affine([(row, y.stride)], -y.before)}, "
         f"{affine([(column, x.stride)], -x.before)}, {y.kernel}, {columns}, {layer.fill}"
     )
     uses = Uses()
-    for name in (SHARED, form.header):
+    wide = (DSP, MVE, INT16) if form.header == INT16 else layer.first.headers
+    for name in (SHARED, *wide, form.header):
         uses.headers[name] = header(name)
     block = _block(uses, layer, rows, words) if positions == 2 else ""
     text = render_body(
@@ -161,7 +86,7 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         unroll=unroll_of(words),
         positions=positions,
         turn=form.steps(unroll_of(words)),
-        block_call=f"{block}(from, w, s, {'row_bytes' if rows > 1 else run})" if block else "",
+        block_call=f"{block}(from, w, s, {'row_bytes' if rows > 1 else run * size})" if block else "",
         blocks=layer.outputs // OUTPUTS,
         rest=layer.outputs % OUTPUTS,
         finish=form.finish,
@@ -169,14 +94,14 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         width=x.out,
         overlaps=x.out > positions and x.out % positions != 0,
         source=f"{cast}&in0[{source}]",
-        row_bytes=image,
+        row_bytes=image * size,
         border=border.condition,
         compact=form.compact,
         window=window,
         window_rows=y.kernel,
-        window_bytes=y.kernel * columns * inputs + overhang,
-        window_row_bytes=columns * inputs,
-        slack=overhang,
+        window_bytes=(y.kernel * columns * inputs + overhang) * size,
+        window_row_bytes=columns * inputs * size,
+        slack=overhang * size,
         ctype=ctype,
         wtype=c_type(form.constants[0].dtype),
         btype=c_type(form.constants[2].dtype),
@@ -203,8 +128,9 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         "results": border.tiles * positions * layer.outputs,
         "tiles": border.tiles,
         "single_blocks": border.tiles if layer.outputs <= OUTPUTS else 0,
-        **copied_rows(y, x, positions, beyond, inputs),
+        **copied_rows(y, x, positions, beyond, inputs * size),
         "compact_rows": (border.tiles - border.outside) * y.kernel * form.compact,
+        **({} if layer.first.second is None else {"again": border.tiles * positions * layer.outputs}),
         "compact_words": (border.tiles - border.outside) * y.kernel * -(-columns * inputs // 4) * form.compact,
     }
     return Counted(arguments, replace(code, overlaps=overlaps), Work(), form.name, tuple(counts.items()), layer.macs)

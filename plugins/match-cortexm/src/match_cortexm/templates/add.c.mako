@@ -1,4 +1,4 @@
-## Sums of two tensors of bytes, scaled.
+## Sums of two tensors, scaled.
 % if vectors:
     for (int32_t i = 0; i < ${count - count % 4}; i += 4) {
         match_cortexm_add_4(&out0[i], &in0[i], &in1[i], a_factor, b_factor, addend, ${shift}, ${low}, ${high});
@@ -6,6 +6,6 @@
 % endif
 % if not vectors or count % 4:
     for (int32_t i = ${count - count % 4 if vectors else 0}; i < ${count}; i++) {
-        out0[i] = (${ctype})match_cortexm_clip(${value}, ${low}, ${high});
+        out0[i] = (${ctype})${result};
     }
 % endif

@@ -9,7 +9,7 @@
         "smlad ${b0}, r2, r12, ${b0}\n\t"
         "smlad ${b1}, r3, r12, ${b1}\n\t"
 </%def>\
-/* Sums of two positions, ${step} bytes apart, for four outputs: ${rows} rows of ${4 * words} values, ${"int8" if extend[0] == "s" else "uint8"}. Returns the address
+/* Sums of two positions, ${step} bytes apart, for four outputs: ${rows} rows of ${4 * words} values, ${"int16" if size == 2 else "int8" if extend[0] == "s" else "uint8"}. Returns the address
  * after the weights; sums: four of the first position, then four of the second. */
 #if defined(MATCH_CORTEXM_DSP)
 MATCH_CORTEXM_NAKED static const int32_t *${name}(
@@ -20,17 +20,25 @@ MATCH_CORTEXM_NAKED static const int32_t *${name}(
 {
     __asm__(
         "push {r4-r11, lr}\n\t"
-        "sub r3, r3, #${4 * words}\n\t"
+        "sub r3, r3, #${4 * words * size}\n\t"
         "mov r12, #${rows}\n\t"
         "push {r2, r3, r12, lr}\n\t" /* sums, bytes to the next row, rows, end of a row */
 % for register in range(4, 12):
         "mov r${register}, #0\n\t"
 % endfor
         "1:\n\t"
-        "add r2, r0, #${4 * words}\n\t"
+        "add r2, r0, #${4 * words * size}\n\t"
         "str r2, [sp, #12]\n\t"
         "2:\n\t"
 % for _ in range(unroll):
+% if size == 2:
+% for _ in range(2):
+        "ldr r3, [r0, #${step}]\n\t"
+        "ldr r2, [r0], #4\n\t"
+${pairs("r4", "r5", "r8", "r9")}\
+${pairs("r6", "r7", "r10", "r11")}\
+% endfor
+% else:
         "ldr r2, [r0]\n\t"
         "ldr r3, [r0, #${step}]\n\t"
         "${extend} r2, r2\n\t"
@@ -43,6 +51,7 @@ ${pairs("r6", "r7", "r10", "r11")}\
         "${extend} r2, r2, ror #8\n\t"
 ${pairs("r4", "r5", "r8", "r9")}\
 ${pairs("r6", "r7", "r10", "r11")}\
+% endif
 % endfor
 % if words > unroll:
         "ldr r2, [sp, #12]\n\t"
@@ -72,9 +81,14 @@ static inline const int32_t *${name}(
     for (int32_t row = 0; row < ${rows}; row++) {
         const int8_t *from = &values[row * row_bytes];
         for (int32_t i = 0; i < ${words}; i++) {
+% if size == 2:
+            MATCH_CORTEXM_SUMS_16(&sums[0], from, weights, 0)
+            MATCH_CORTEXM_SUMS_16(&sums[4], from, weights, ${step})
+% else:
             MATCH_CORTEXM_SUMS(&sums[0], from, weights, 0, ${"1" if extend[0] == "s" else "0"})
             MATCH_CORTEXM_SUMS(&sums[4], from, weights, ${step}, ${"1" if extend[0] == "s" else "0"})
-            from += 4;
+% endif
+            from += ${4 * size};
             weights += 4;
         }
     }

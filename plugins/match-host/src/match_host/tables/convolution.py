@@ -12,7 +12,7 @@ from match_host.kernels.built import ForMachine
 from match_host.kernels.products.conv import build_conv
 from match_host.kernels.products.conv_transpose import build_conv_transpose
 from match_host.kernels.scalar import ANY_FLOATS
-from match_host.operator import BYTES, PRODUCTS, Operator
+from match_host.operator import BYTES, INT16_PRODUCTS, PRODUCTS, Operator
 from match_host.rules import STATIC, rank, types
 
 if TYPE_CHECKING:
@@ -41,6 +41,10 @@ CONVOLUTION: tuple[Operator, ...] = (
             ForMachine(build_conv),
         )
         for name in ("ConvInteger", "match.nhwc::ConvInteger")
+    ),
+    *(
+        Operator(name, "convolution", (STATIC, rank(3, 4, 5), *INT16_PRODUCTS), ForMachine(build_conv))
+        for name in ("match.arith::ConvIntegerI16", "match.nhwc::ConvIntegerI16")
     ),
     Operator("ConvTranspose", "convolution", (STATIC, rank(3, 4, 5), types(ANY_FLOATS, 0, 1, 2)), build_conv_transpose),
 )

@@ -32,6 +32,10 @@ POOLING: tuple[Operator, ...] = (
         for name in ("match.nhwc::MaxPool", "GlobalMaxPool")
     ),
     *(
+        Operator(name, "pooling", (STATIC, rank(3, 4, 5), types(("int16",), 0)), build_pool)
+        for name in ("match.arith::MaxPoolI16", "match.nhwc::MaxPoolI16")
+    ),
+    *(
         Operator(name, "pooling", (STATIC, rank(3, 4, 5), types(ANY_FLOATS, 0)), build_pool)
         for name in ("AveragePool", "match.nhwc::AveragePool", "GlobalAveragePool")
     ),

@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from match_host.machine import Machine
 
 
+_REQUANTS = ("match.arith::RequantI8", "match.arith::RequantU8", "match.arith::RequantI16")
+
+
 def stores_apart(epilogue: Body | None, sums: np.dtype[np.generic], machine: Machine) -> bool:
     """Whether an epilogue ends in requantising 32-bit sums, and reads nothing narrower."""
     if epilogue is None or not machine.vectors or arithmetic(sums).name != "int32":
         return False
     read = [dtype_of(argument.tensor) for argument in epilogue.arguments]
-    requantises = qualified_op(epilogue.nodes[-1]) in ("match.arith::RequantI8", "match.arith::RequantU8")
+    requantises = qualified_op(epilogue.nodes[-1]) in _REQUANTS
     return requantises and all(dtype.itemsize >= sums.itemsize for dtype in read)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 BYTES = ("int8", "uint8")
-SUMS = (*BYTES, "int32", "int64")
+SMALL = (*BYTES, "int16")
+SUMS = (*SMALL, "int32", "int64")
 
 
 def _range(value: Value) -> tuple[int, int]:
@@ -217,6 +218,8 @@ _ADD_RULES = (constants(5), NodeRule("divisor", "the divisor is positive", _divi
 REQUANT_OPS = (
     ScalarOp("match.arith::RequantU8", SUMS, _requant, _requant_work, rules=_REQUANT_RULES),
     ScalarOp("match.arith::RequantI8", SUMS, _requant, _requant_work, rules=_REQUANT_RULES),
+    ScalarOp("match.arith::RequantI16", SUMS, _requant, _requant_work, rules=_REQUANT_RULES),
     ScalarOp("match.arith::AddRequantU8", BYTES, _add_requant, _add_requant_work, rules=_ADD_RULES),
     ScalarOp("match.arith::AddRequantI8", BYTES, _add_requant, _add_requant_work, rules=_ADD_RULES),
+    ScalarOp("match.arith::AddRequantI16", SMALL, _add_requant, _add_requant_work, rules=_ADD_RULES),
 )

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
     import onnx_graphsurgeon as gs
 
-CONV_OPS = ("Conv", "match.nhwc::Conv", "ConvInteger", "match.nhwc::ConvInteger")
+CONV_OPS = (
+    *("Conv", "match.nhwc::Conv", "ConvInteger", "match.nhwc::ConvInteger"),
+    *("match.arith::ConvIntegerI16", "match.nhwc::ConvIntegerI16"),
+)
 
 
 @dataclass(frozen=True)

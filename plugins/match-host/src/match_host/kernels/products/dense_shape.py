@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
 
-DENSE_OPS = ("MatMulInteger", "MatMul", "Gemm")
+DENSE_OPS = ("MatMulInteger", "match.arith::MatMulIntegerI16", "MatMul", "Gemm")
 #: Names of the loops around rows and columns.
 OUTER = "mnqstuvwyz"
 
@@ -43,8 +43,8 @@ class DenseShape:
 
     @property
     def integer(self) -> bool:
-        """Whether 8-bit values are multiplied and added in 32 bits."""
-        return bool(self.node.op == "MatMulInteger")
+        """Whether values of 8 or 16 bits are multiplied and added in 32 bits."""
+        return "MatMulInteger" in self.node.op
 
     @property
     def columns(self) -> int:

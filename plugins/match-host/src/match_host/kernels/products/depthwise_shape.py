@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
 
-_OPS = ("match.nhwc::Conv", "match.nhwc::ConvInteger")
+_OPS = ("match.nhwc::Conv", "match.nhwc::ConvInteger", "match.nhwc::ConvIntegerI16")
 #: More taps than this are added in a loop.
 MOST_WRITTEN_TAPS = 16
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.contract.model import qualified_op
 from match_core.ir.reader import optional_input, shape_of
 from match_core.ir.topology import is_constant
 
@@ -51,12 +50,12 @@ class Factors:
 def product_of(nodes: Sequence[gs.Node], depthwise: bool = False, flat: bool = False) -> Product | str:
     """The layer of [Pad] convolution or product, Requant; or why it is none. ``flat``: images whose windows are single
     positions become one row."""
-    node = next(node for node in nodes if node.op in ("ConvInteger", "MatMulInteger"))
+    node = next(node for node in nodes if "ConvInteger" in node.op or "MatMulInteger" in node.op)
     if any(optional_input(node, index) is not None for index in (2, 3)):
         return "it has zero points"
     if not is_constant(node.inputs[1]) or dtype_of(node.inputs[1]) != np.int8:
         return "the weights are computed or not int8"
-    return _dense(node) if node.op == "MatMulInteger" else _convolution(nodes, node, depthwise, flat)
+    return _dense(node) if "MatMulInteger" in node.op else _convolution(nodes, node, depthwise, flat)
 
 
 def _dense(node: gs.Node) -> Product | str:
@@ -75,7 +74,7 @@ def point(name: str, size: int) -> Window:
 def _convolution(nodes: Sequence[gs.Node], node: gs.Node, depthwise: bool, flat: bool) -> Product | str:
     conv = conv_shape(tuple(nodes))
     conv = flattened(conv, ()) if flat else conv
-    if qualified_op(node) != "match.nhwc::ConvInteger" or conv.batch != 1:
+    if node.domain != "match.nhwc" or conv.batch != 1:
         return "channels are not last, or there are several samples"
     if len(conv.windows) > 2:
         return f"it has {len(conv.windows)} spatial axes"
