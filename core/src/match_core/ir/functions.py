@@ -22,8 +22,7 @@ ARITH = "match.arith"
 #: Version of all domains.
 VERSION = 1
 
-#: Ends of names by their mark in the file, with the element types of TensorProto.
-_KINDS = {"$SUFFIX": {"U8": 2, "I8": 3}, "$ANY": {"U8": 2, "I8": 3, "I16": 5}}
+_KINDS = {"$SUFFIX": {"U8": 2, "I8": 3}, "$ANY": {"U8": 2, "I8": 3, "I16": 5}}  # mark -> suffix -> TensorProto type
 
 
 def _texts() -> Iterable[str]:
