@@ -8,7 +8,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Core:
     """``processor``: the name for gcc's -mcpu. ``dsp``: dual 16-bit multiply-accumulates (SMLAD); ``helium``: vectors
-    of 16 bytes (MVE); ``fpu``: binary32 arithmetic; ``half``: binary16 too; ``unaligned``: words at any address."""
+    of 16 bytes (MVE); ``fpu``: binary32 arithmetic; ``unaligned``: words at any address."""
 
     name: str
     title: str
@@ -16,7 +16,6 @@ class Core:
     dsp: bool = False
     helium: bool = False
     fpu: bool = False
-    half: bool = False
     unaligned: bool = True
 
 
@@ -27,8 +26,8 @@ CORES = (
     Core("cortex_m4", "Cortex-M4", "cortex-m4", dsp=True, fpu=True),
     Core("cortex_m7", "Cortex-M7", "cortex-m7", dsp=True, fpu=True),
     Core("cortex_m33", "Cortex-M33", "cortex-m33", dsp=True, fpu=True),
-    Core("cortex_m52", "Cortex-M52", "cortex-m55", dsp=True, helium=True, fpu=True, half=True),
-    Core("cortex_m55", "Cortex-M55", "cortex-m55", dsp=True, helium=True, fpu=True, half=True),
-    Core("cortex_m85", "Cortex-M85", "cortex-m85", dsp=True, helium=True, fpu=True, half=True),
+    Core("cortex_m52", "Cortex-M52", "cortex-m55", dsp=True, helium=True, fpu=True),
+    Core("cortex_m55", "Cortex-M55", "cortex-m55", dsp=True, helium=True, fpu=True),
+    Core("cortex_m85", "Cortex-M85", "cortex-m85", dsp=True, helium=True, fpu=True),
 )
 CORE_NAMED = {core.name: core for core in CORES}
