@@ -23,13 +23,21 @@ Arrays = dict[str, NDArray[np.generic]]
 Run = Callable[["Sequence[str] | None", "Mapping[str, NDArray[np.generic]]"], "list[NDArray[np.generic]]"]
 
 
+def _refused(name: str, error: Exception) -> ToolError:
+    reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    return ToolError(
+        "MATCH-R002", "ONNX Runtime refuses the model", name, reason, ("check the model with onnx.checker",)
+    )
+
+
 class ReferenceRunner:
     """Runs ``model`` (a Model or an ONNX proto, which is not changed) on the CPU: no graph optimisations, one thread.
     Operators on float16, bfloat16 and narrower floats compute in float32, every result is rounded. ONNX's own
     evaluator runs a valid model for which ONNX Runtime has no kernels.
 
     ``fetch``: names of tensors to return in addition to the graph outputs.
-    Errors: MATCH-R001 if onnxruntime is not installed, MATCH-R002 if it refuses the model.
+    Errors: MATCH-R001 if onnxruntime is not installed, MATCH-R002 if it refuses the model, when it
+    is loaded or run.
     """
 
     def __init__(self, model: Model | onnx.ModelProto, fetch: Sequence[str] = ()) -> None:
@@ -64,18 +72,20 @@ class ReferenceRunner:
                 with_exact_products(proto).SerializeToString(), options, providers=["CPUExecutionProvider"]
             ).run
         except Exception as error:  # onnxruntime's exception types share no public base class
-            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             evaluated = _evaluator(proto, name)
             if evaluated is None:
-                raise ToolError(
-                    "MATCH-R002", "ONNX Runtime refuses the model", name, reason, ("check the model with onnx.checker",)
-                ) from error
+                raise _refused(name, error) from error
             self._run = evaluated
+        self._name = name
 
     def run(self, inputs: Mapping[str, NDArray[np.generic]]) -> Arrays:
         """One inference: graph inputs by name -> all outputs (and fetched tensors) by name."""
         feed = {name: self._fed(name, inputs[name]) for name in self.input_names}
-        found = dict(zip(self.output_names, self._run(None, feed), strict=True))
+        try:
+            results = self._run(None, feed)
+        except Exception as error:
+            raise _refused(self._name, error) from error
+        found = dict(zip(self.output_names, results, strict=True))
         return {name: np.asarray(array).astype(self._stated.get(name, array.dtype)) for name, array in found.items()}
 
     def _fed(self, name: str, array: NDArray[np.generic]) -> NDArray[np.generic]:
