@@ -189,7 +189,10 @@ def _found(evaluator: Evaluator, spend: int, limit_cycles: int | None = None) ->
     small = reduced(network, repeat) if repeat is not None else None
     if repeat is None or small is None:
         return _search(evaluator, spend, limit_cycles)
-    choice, starts = expanded(network, repeat, _found(evaluator.of(small), spend))
+    # What is decided for one layer counts as often as there are layers.
+    one = evaluator.of(small)
+    one.options = replace(one.options, thorough=True)
+    choice, starts = expanded(network, repeat, _found(one, spend))
     evaluator.costs.confirm(part for division in choice for part in division)
     return min(evaluator.evaluate(choice, starts), _whole(evaluator), key=lambda evaluation: evaluation.value)
 
@@ -201,7 +204,7 @@ def _search(evaluator: Evaluator, spend: int, limit_cycles: int | None) -> Evalu
     along = [network.along(operator) for operator in network.operators]
     if options.parallel != "whole":
         every = [axis for axes in along for axis in axes]
-        shared = [axis for axis in every if is_shared(axis, evaluator)]
+        shared = [axis for axis in every if options.thorough or is_shared(axis, evaluator)]
         costs.confirm(samples(shared))
         costs.probe(samples(every), inf)
     best = _whole(evaluator)
@@ -235,8 +238,9 @@ def _stage(
         else:
             found = improve(best, share_options, evaluator, spend, only_known=True)
         unknown = costs.confirm(part for division in found.choice for part in division)
+        know = costs.confirm if evaluator.options.thorough else costs.probe
         pairs = zip(found.choice, along, strict=True)
-        unknown |= costs.probe(part for division, axes in pairs for part in _near(division, axes, number))
+        unknown |= know(part for division, axes in pairs for part in _near(division, axes, number))
         actual = evaluator.evaluate(found.choice, found.starts)
         best = min(best, actual, key=lambda evaluation: evaluation.value)
         state = {"round": number + 1, "of": rounds, "cycles": best.finish}
@@ -274,10 +278,11 @@ def _optimised(best: Evaluation, share_options: Sequence[ShareOptions], evaluato
     begun = sorted((evaluator.evaluate(choice) for choice in starts(share_options, evaluator)), key=lambda e: e.value)
     improved = [improve(start, share_options, evaluator, spend // (STARTS + 1)) for start in (best, *begun[:STARTS])]
     first, *others = sorted(improved, key=lambda evaluation: evaluation.value)
-    seconds = evaluator.options.solver_seconds
+    thorough, seconds = evaluator.options.thorough, evaluator.options.solver_seconds
+    seconds = 2 * seconds if thorough else seconds
     several = WINDOW < len(share_options) <= OTHERS_MAX
     found = solve_windows(first, share_options, evaluator, seconds / 2 if several else seconds)
-    if several and found.value < first.value:  # the other half of the effort, for the others together
+    if several and (thorough or found.value < first.value):  # the other half of the effort, for the others together
         part = seconds / 2 / len(others)
         solved = (solve_windows(other, share_options, evaluator, part) for other in others)
         found = min((found, *solved), key=lambda evaluation: evaluation.value)

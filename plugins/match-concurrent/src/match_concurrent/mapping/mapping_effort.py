@@ -14,7 +14,8 @@ class ConcurrentOptions:
     """``parallel``: how operators may be divided among units. ``copy_cycles_per_byte``: of the host's copies for
     "tiles". ``steps_max``: tasks that the whole search evaluates on time lines, its measure of effort.
     ``solver_seconds``: total deterministic seconds of CP-SAT in the stages; ``joint_seconds``, ``window_seconds``: in
-    the joint search, in all and for a window; ``free_covers``, ``free_tiles``: what that may change."""
+    the joint search, in all and for a window; ``free_covers``, ``free_tiles``: what that may change; ``thorough``:
+    costs are requested where they would be priced, and CP-SAT has twice the effort."""
 
     parallel: Parallel = "pipeline"
     copy_cycles_per_byte: float = 1.0
@@ -25,6 +26,7 @@ class ConcurrentOptions:
     window_seconds: float = 0.1
     free_covers: bool = True
     free_tiles: bool = True
+    thorough: bool = False
 
     @property
     def pipelined(self) -> bool:
