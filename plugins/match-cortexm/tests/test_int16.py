@@ -15,23 +15,14 @@ from match_cortexm.figures import OWN, figures_of
 from match_cortexm.kernels.packing import pack_depthwise_dsp, pack_dsp, pack_mve
 from match_verify.verify import VerifyRequest, verify_model
 
-from benchmarks.cortexm_cases import ConvCase, DenseCase, OtherCase
 from tests.end_to_end.layer_networks import CLASSES, KEYWORD, classifier, keywords, quantised
 
 from .layers import random_case, verified
 from .test_kernels import EMULATOR, TARGETS, emulator, needs_emulator
+from .test_kernels import SAMPLE as BYTES
 
-SAMPLE = {
-    "border": ConvCase(8, 7, 6, 6, (3, 3), 1, (1, 1, 1, 1)),
-    "over_read": ConvCase(3, 9, 9, 5, (3, 3), 2, (0, 0, 1, 1)),
-    "short_rows": ConvCase(1, 12, 8, 32, (6, 4), 2, (2, 1, 2, 1)),
-    "pointwise_odd": ConvCase(10, 5, 3, 9, (1, 1)),
-    "depthwise": ConvCase(12, 6, 5, 12, (3, 3), 1, (1, 1, 1, 1), 12),
-    "dense": DenseCase(37, 11),
-    "add": OtherCase("Add", (1, 3, 5, 7)),
-    "sums": OtherCase("AveragePool", (1, 12, 7, 5)),
-    "max_pool": OtherCase("MaxPool", (1, 20, 7, 6)),
-}
+#: The layers of the 8-bit kernels, without those that int16 leaves in floating point.
+SAMPLE = {name: case for name, case in BYTES.items() if name not in ("lookup", "softmax")}
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -24,6 +24,7 @@ Run = Callable[["Sequence[str] | None", "Mapping[str, NDArray[np.generic]]"], "l
 
 
 def _refused(name: str, error: Exception) -> ToolError:
+    """The error for what ONNX Runtime raises, by its first line."""
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     return ToolError(
         "MATCH-R002", "ONNX Runtime refuses the model", name, reason, ("check the model with onnx.checker",)
@@ -36,8 +37,8 @@ class ReferenceRunner:
     evaluator runs a valid model for which ONNX Runtime has no kernels.
 
     ``fetch``: names of tensors to return in addition to the graph outputs.
-    Errors: MATCH-R001 if onnxruntime is not installed, MATCH-R002 if it refuses the model, when it
-    is loaded or run.
+    Errors: MATCH-R001 if onnxruntime is not installed, MATCH-R002 if it refuses the model when it
+    loads or runs it.
     """
 
     def __init__(self, model: Model | onnx.ModelProto, fetch: Sequence[str] = ()) -> None:
@@ -83,7 +84,7 @@ class ReferenceRunner:
         feed = {name: self._fed(name, inputs[name]) for name in self.input_names}
         try:
             results = self._run(None, feed)
-        except Exception as error:
+        except Exception as error:  # as above
             raise _refused(self._name, error) from error
         found = dict(zip(self.output_names, results, strict=True))
         return {name: np.asarray(array).astype(self._stated.get(name, array.dtype)) for name, array in found.items()}

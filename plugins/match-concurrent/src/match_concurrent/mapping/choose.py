@@ -190,8 +190,7 @@ def _found(evaluator: Evaluator, spend: int, limit_cycles: int | None = None) ->
     if repeat is None or small is None:
         return _search(evaluator, spend, limit_cycles)
     # What is decided for one layer counts as often as there are layers.
-    one = evaluator.of(small)
-    one.options = replace(one.options, thorough=True)
+    one = evaluator.of(small, replace(evaluator.options, thorough=True))
     choice, starts = expanded(network, repeat, _found(one, spend))
     evaluator.costs.confirm(part for division in choice for part in division)
     return min(evaluator.evaluate(choice, starts), _whole(evaluator), key=lambda evaluation: evaluation.value)

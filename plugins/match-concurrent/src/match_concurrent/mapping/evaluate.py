@@ -65,9 +65,9 @@ class Evaluator:
     _no_better: dict[tuple[int, ...], Value] = field(default_factory=dict)
     _changes: int = -1
 
-    def of(self, network: Network) -> Evaluator:
-        """An evaluator with the same costs for another network."""
-        made = Evaluator(network, self.costs, self.queues, self.signalling, self.options, self.objective)
+    def of(self, network: Network, options: ConcurrentOptions | None = None) -> Evaluator:
+        """An evaluator with the same costs for another network, and with other options if they are given."""
+        made = Evaluator(network, self.costs, self.queues, self.signalling, options or self.options, self.objective)
         made._waits = self._waits  # by names of tensors and by parts, which are the same in every network of a model
         return made
 

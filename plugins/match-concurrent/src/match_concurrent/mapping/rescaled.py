@@ -1,5 +1,6 @@
-"""What a part costs with the loops of another size. It takes a tenth of the time of a search for the part's own loops.
-Of 449 parts on Carfield and ITA, 288 prices were within 0.5 % of the searched cost, and nine of ten within 5.4 %."""
+"""What a part costs with the loops of another size, in a fraction of the time of a search for the part's own loops. Of
+449 parts of three networks on Carfield and ITA, 288 prices were within 0.5 % of what a search found (looked at once;
+core/tests/map/test_rescaled.py compares both on small layers)."""
 
 from __future__ import annotations
 
