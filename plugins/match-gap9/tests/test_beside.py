@@ -19,6 +19,7 @@ from match_gap9.hardware import CLUSTER, NE16, hardware
 from match_gap9.ne16 import formulas as ne16_formulas
 from match_gap9.wide import formulas as wide_formulas
 from match_verify.verify import VerifyRequest, verify_model
+from onnx import TensorProto, helper, save
 
 from tests.end_to_end.models import QdqBuilder
 from tests.envelope import opened
@@ -157,3 +158,14 @@ def test_a_gain_within_the_uncertainty_is_declined(network: Path, tmp_path: Path
     assert both["predicted_cycles"] == plain["declined_cycles"] and both["uncertainty"] == 0.25
     assert match(["verify", *options, "--concurrent"]).returncode == 0
     assert match(["fit", *options, "--concurrent", "--budget", "l2=1M"]).returncode == 0
+
+
+def test_a_concurrent_program_whose_host_computes_everything_needs_no_port(plugins: Plugins, tmp_path: Path) -> None:
+    # No unit's files are part of it, so nothing defines match_port_wait.
+    value = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 8]) for name in "xy"]
+    nodes = [helper.make_node("Tanh", ["x"], ["t"]), helper.make_node("Sin", ["t"], ["y"])]
+    graph = helper.make_graph(nodes, "alone", value[:1], value[1:])
+    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9), tmp_path / "alone.onnx")
+    request = VerifyRequest(model=tmp_path / "alone.onnx", target="gap9", execution="concurrent")
+    result = verify_model(request, plugins)
+    assert result.ok and result.compilation.program.queues

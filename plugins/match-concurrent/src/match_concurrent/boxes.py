@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING
@@ -18,17 +19,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TensorBox:
     """A box in a dense row-major tensor: ``sizes`` of its axes, indices [first, end) of each, elements of
-    ``element_bits``. A whole tensor has one axis of bytes."""
+    ``element_bits``. A whole tensor has one axis of bytes. Each box is compared with many others."""
 
     sizes: tuple[int, ...]
     first: tuple[int, ...]
     end: tuple[int, ...]
     element_bits: int = 8
 
-    @property
+    @cached_property
     def hull(self) -> tuple[int, int]:
         """The range of bytes [first, end) that encloses the box."""
         low = high = 0
@@ -41,10 +42,11 @@ class TensorBox:
     @property
     def ranges(self) -> tuple[tuple[int, int], ...]:
         """The box as ranges [first, end) of bytes, ascending, with adjacent ranges merged."""
-        firsts, ends = self._bounds()
+        firsts, ends = self.bounds
         return tuple(zip(firsts.tolist(), ends.tolist(), strict=True))
 
-    def _bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    @cached_property
+    def bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """First bytes and ends of the ranges."""
         whole = len(self.sizes)
         while whole > 1 and (self.first[whole - 1], self.end[whole - 1]) == (0, self.sizes[whole - 1]):
@@ -69,7 +71,7 @@ def overlap(one: TensorBox, other: TensorBox) -> bool:
     (low, high), (start, stop) = one.hull, other.hull
     if low >= stop or start >= high:
         return False
-    (firsts, ends), (starts, stops) = one._bounds(), other._bounds()
+    (firsts, ends), (starts, stops) = one.bounds, other.bounds
     # For each range of this box, the first range of the other box that does not end before it (ends ascend).
     place = np.searchsorted(stops, firsts, side="right")
     inside = place < len(stops)

@@ -322,7 +322,11 @@ int ${name}_wait(const ${name}_t *ctx)
         MATCH_YIELD();
         if (advance(state) != 0) {
             idle = 0u;
+% if len(queues) > 1 or not host:
         } else if ((match_port_wait() != 0) && (++idle >= ${guard}_WAIT_LIMIT)) {
+% else:
+        } else if (++idle >= ${guard}_WAIT_LIMIT) { /* the host computes all, and has nothing to wait for */
+% endif
             cancel(state, ${name}_queues);
             state->status = ${guard}_ERROR_TIMEOUT;
         } else {

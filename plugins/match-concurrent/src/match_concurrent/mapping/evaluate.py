@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
+from match_concurrent.mapping.estimates import Estimates, Line, Needs
 from match_concurrent.mapping.parts import Division
 from match_concurrent.mapping.timeline import HOST, Step, Timeline, earliest_start_order, least_finish, simulate
 
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
 
 #: One division for each operator.
 Choice = tuple[Division, ...]
-#: A part's queue, its cycles, and the other queues that it keeps busy.
-Line = tuple[int, int, tuple[int, ...]]
 #: The minimised value, compared in order: the objective, cycles, number of tasks.
 Value = tuple[int, int, int]
 #: Less than any value.
@@ -56,7 +56,7 @@ class Evaluator:
     _waits: dict[tuple[str, str, Division, Division], tuple[tuple[int, int], ...]] = field(default_factory=dict)
     #: Divisions are numbered, because numbers are compared faster.
     _numbers: dict[Division, int] = field(default_factory=dict)
-    _needs: dict[tuple[int, ...], tuple[tuple[tuple[int, int], ...], ...]] = field(default_factory=dict)
+    _needs: dict[tuple[int, ...], Needs] = field(default_factory=dict)
     _queues_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
     #: Of the parts of numbered divisions, for costs that changed so often.
     _lines: dict[int, tuple[Line, ...]] = field(default_factory=dict)
@@ -64,6 +64,11 @@ class Evaluator:
     #: to the same choices.
     _no_better: dict[tuple[int, ...], Value] = field(default_factory=dict)
     _changes: int = -1
+
+    @cached_property
+    def estimates(self) -> Estimates | None:
+        """They tell which choices are worth a time line; None where they cannot be made."""
+        return Estimates.of(self.signalling, len(self.queues.names), self.network.operators)
 
     def of(self, network: Network, options: ConcurrentOptions | None = None) -> Evaluator:
         """An evaluator with the same costs for another network, and with other options if they are given."""
@@ -95,10 +100,24 @@ class Evaluator:
         self._forget_if_changed()
         if self._no_better.get(numbers, NEVER) >= than.value:
             return None
-        found = self._below(choice, numbers, than)
+        estimated = self._estimated(choice, numbers, than.finish)
+        worse = estimated is not None and (estimated, estimated, sum(map(len, choice))) >= than.value
+        found = None if worse else self._below(choice, numbers, than)
         if found is None:
             self._no_better[numbers] = than.value
         return found
+
+    def _estimated(self, choice: Choice, numbers: Sequence[int], limit: int) -> int | None:
+        """The finish, or a number above the limit; None where nothing estimates it."""
+        if self.estimates is None:
+            return None
+        return self.estimates.finish(
+            numbers,
+            limit,
+            self.costs.changes,
+            lambda place: self._line(numbers[place], choice[place]),
+            lambda place: self._known_needs(place, choice, numbers),
+        )
 
     def _below(self, choice: Choice, numbers: Sequence[int], than: Evaluation) -> Evaluation | None:
         """The choice, whose divisions have these numbers, if it is better."""
@@ -136,13 +155,8 @@ class Evaluator:
         """The steps without copies; ``numbers`` of the divisions."""
         steps: list[Step] = []
         first: list[int] = []  # of each operator's steps
-        known = self._needs
         for place, division in enumerate(choice):
-            sources = self.network.operators[place].sources
-            key = (place, numbers[place], *[numbers[source.operator] for source in sources])
-            needs = known.get(key)
-            if needs is None:
-                needs = known[key] = self._needs_of(place, choice)
+            needs = self._known_needs(place, choice, numbers)
             first.append(len(steps))
             for (queue, cycles, others), wanted in zip(self._line(numbers[place], division), needs, strict=True):
                 steps.append(Step(queue, cycles, tuple([first[source] + maker for source, maker in wanted]), others))
@@ -167,7 +181,16 @@ class Evaluator:
             self._lines[number] = known
         return known
 
-    def _needs_of(self, place: int, choice: Choice) -> tuple[tuple[tuple[int, int], ...], ...]:
+    def _known_needs(self, place: int, choice: Choice, numbers: Sequence[int]) -> Needs:
+        """As ``_needs_of``, remembered by the numbers of the divisions."""
+        sources = self.network.operators[place].sources
+        key = (place, numbers[place], *[numbers[source.operator] for source in sources])
+        needs = self._needs.get(key)
+        if needs is None:
+            needs = self._needs[key] = self._needs_of(place, choice)
+        return needs
+
+    def _needs_of(self, place: int, choice: Choice) -> Needs:
         """For each part of an operator, (operator, part) of those that it waits for, in order."""
         needs: list[set[tuple[int, int]]] = [set() for _ in choice[place]]
         for source in self.network.operators[place].sources:
