@@ -132,6 +132,12 @@ class _Stopwatch(NullObserver):
             self.seconds = time.perf_counter() - self.begun
 
 
+def stored_networks() -> tuple[str, ...]:
+    """The networks in ../shared/models that are more than one layer."""
+    folders = sorted(path.parent.name for path in MODELS.glob("*/model.onnx"))
+    return tuple(name for name in folders if not name.startswith("micro_"))
+
+
 def stored(network: str, samples: int | None) -> dict[str, NDArray[np.generic]]:
     """The stored inputs of a network, or the first few of them."""
     with np.load(MODELS / network / "inputs.npz") as archive:

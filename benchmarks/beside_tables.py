@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from match_core.contract.errors import InfeasibleError
 from match_core.contract.mapping import Parallel
 
 from benchmarks.beside_runs import Case, Made, Pair, Point
@@ -12,6 +13,7 @@ from benchmarks.tables import Cell, Column, Table
 from benchmarks.waiting import busiest, surcharge, works
 
 COMMAND = "python -m benchmarks.side_by_side"
+ORDERS = ("one after another", "side by side")
 FIGURES_FROM = "figures from"
 
 
@@ -45,6 +47,25 @@ def pairs_table(name: str, pairs: Sequence[Pair]) -> Table:
     columns += [Column("tasks", "d"), Column("same outputs"), Column("compiler keeps"), Column("s to compile", ".0f")]
     columns.append(Column(FIGURES_FROM))
     return _compared(Table(name, about(pairs[0].case), tuple(columns), tuple(rows)), pairs[0].case)
+
+
+def every_table(name: str, target: str, found: Sequence[tuple[str, Pair | InfeasibleError]]) -> Table:
+    """One row per network that fits: cycles of both programs; below the rows, those that do not fit."""
+    columns = [
+        Column("network"),
+        *(Column(f"{one}, {where}", ",d") for where in ("twin", "modelled") for one in ORDERS),
+    ]
+    columns += [Column("gain, %", ".2f"), Column("same outputs")]
+    rows: list[tuple[Cell, ...]] = []
+    for network, made in found:
+        if isinstance(made, InfeasibleError):
+            rows.append((network, None, None, None, None, None, made.code))
+            continue
+        pair = (made.before, made.beside)
+        twin = [None if one.run is None else one.run.cycles_total for one in pair]
+        modelled = [one.modelled_cycles for one in pair]
+        rows.append((network, *twin, *modelled, 100 * made.gain, _yes(made.equal)))
+    return Table(name, about(Case("", target), " --every"), tuple(columns), tuple(rows))
 
 
 def _pair_row(pair: Pair) -> tuple[Cell, ...]:

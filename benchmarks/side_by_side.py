@@ -5,9 +5,10 @@ work shared ideally among all units; the longest chain of operators), and where 
 ``--alone``: against the host alone. ``--ablation``: with parts of the mapper switched off.
 ``--sensitivity``: with kernels of a unit 30 % slower or faster.
 ``--shrink``: one network with less and less home memory, until it does not fit.
+``--every``: both programs of every stored network that is more than one layer, one sample each.
 
-Exit code 1 if outputs differ, if a program with units side by side that the compiler keeps is slower, or if a gain is
-below the published one although the bound allows it.
+Exit code 1 if outputs differ, if a program with units side by side that the compiler keeps is slower (with ``--every``:
+any), or if a gain is below the published one although the bound allows it.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from match_core.contract.errors import InfeasibleError
 from match_core.contract.mapping import Parallel
 from match_core.plugin.facade import Plugins
 
 from benchmarks.beside_alone import against_host, alone_table
-from benchmarks.beside_runs import NETWORKS_OF, Case, Made, Pair, Point, make, pair, shrunk
+from benchmarks.beside_runs import NETWORKS_OF, Case, Made, Pair, Point, make, pair, shrunk, stored_networks
 from benchmarks.beside_tables import (
     ablation_table,
+    every_table,
     faults,
     pairs_table,
     sensitivity_table,
@@ -108,13 +111,31 @@ def shrink(options: argparse.Namespace, plugins: Plugins) -> tuple[list[Table], 
     return [shrink_table(f"side-by-side-{options.target}-shrink", points)], wrong
 
 
+def every(options: argparse.Namespace, plugins: Plugins) -> tuple[list[Table], list[str]]:
+    """Both programs of every stored network, whether or not the compiler would keep the one with units side by side."""
+    found: list[tuple[str, Pair | InfeasibleError]] = []
+    for network in options.network or stored_networks():
+        case = Case(network, options.target, options.preset, precision=options.precision)
+        try:
+            found.append((network, pair(case, plugins, 1, not options.modelled)))
+        except InfeasibleError as error:
+            found.append((network, error))
+        told(f"{case.target}, {network}: done")
+    wrong = [
+        f"FAILURE: {name}: slower side by side, or other outputs"
+        for name, made in found
+        if isinstance(made, Pair) and (made.gain < 0 or made.equal is False)
+    ]
+    return [every_table(f"side-by-side-{options.target}-every", options.target, found)], wrong
+
+
 def _cases(options: argparse.Namespace) -> list[Case]:
     networks = options.network or NETWORKS_OF[options.target]
     return [Case(network, options.target, options.preset, precision=options.precision) for network in networks]
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    names = sorted({name for networks in NETWORKS_OF.values() for name in networks})
+    names = sorted({name for networks in NETWORKS_OF.values() for name in networks} | set(stored_networks()))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", choices=tuple(NETWORKS_OF), default="carfield")
     parser.add_argument("--network", choices=(*names, *map(short, names)), action="append", help="may be repeated")
@@ -123,7 +144,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--samples", type=int, help="stored samples that are run; default: all")
     parser.add_argument("--modelled", action="store_true", help="compile only, nothing is run")
     kinds = parser.add_mutually_exclusive_group()
-    for kind in (alone, ablate, sensitivity, shrink):
+    for kind in (alone, ablate, sensitivity, shrink, every):
         flag = {"ablate": "ablation"}.get(kind.__name__, kind.__name__)
         kinds.add_argument(
             f"--{flag}", dest="kind", action="store_const", const=kind, default=compare, help=kind.__doc__
@@ -135,7 +156,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     full = {name: name for name in names} | {short(name): name for name in NETWORKS_OF[options.target]}
     options.network = tuple(full[name] for name in options.network or ())
     some = options.samples or (options.network and options.kind is not shrink)
-    if options.update and (some or (options.modelled and options.kind in (compare, alone))):
+    if options.update and (some or (options.modelled and options.kind in (compare, alone, every))):
         parser.error("--update takes neither --network nor --samples, and where programs are run no --modelled")
     return options
 
