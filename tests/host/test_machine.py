@@ -17,9 +17,10 @@ def test_the_socs_machine_comes_before_its_preset() -> None:
     assert machine_of(replace(HOST_SOC, preset="", host_machine="")) is GENERIC
 
 
-def test_a_machine_that_does_not_exist_is_the_users_error_and_no_fault() -> None:
+@pytest.mark.parametrize("target", ["host", "stm32l4r5"])
+def test_a_machine_that_does_not_exist_is_the_users_error_and_no_fault(target: str) -> None:
     plugins = Plugins.load()
-    soc = replace(plugins.soc("host"), host_machine="scaler")
+    soc = replace(plugins.soc(target), host_machine="scaler")
     with pytest.raises(UsageError) as caught:
         plugins.patterns(soc, plugins.units_of(soc)[0])
     assert caught.value.code == "MATCH-U064"

@@ -21,18 +21,20 @@ def match_hardware() -> Hardware:
 
 
 @hookimpl
-def match_patterns(unit: Unit) -> tuple[Pattern, ...]:
-    """The core's own patterns, then those of the host for scalar machines."""
+def match_patterns(soc: Soc, unit: Unit) -> tuple[Pattern, ...]:
+    """The core's own patterns, then those of the host for scalar machines. UsageError MATCH-U064 if the Soc states a
+    machine that does not exist."""
     from match_cortexm.cores import CORE_NAMED
 
     core = CORE_NAMED.get(unit.name)
     if core is None:
         return ()
-    from match_host.machine import SCALAR
+    from match_host.machine import SCALAR, machine_of
     from match_host.patterns import host_patterns
 
     from match_cortexm.patterns import kernels_of
 
+    machine_of(soc)
     return (*(kernel.pattern for kernel in kernels_of(core)), *host_patterns(SCALAR))
 
 
