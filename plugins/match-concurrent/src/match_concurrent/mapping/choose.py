@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import inf
 from typing import TYPE_CHECKING
 
 from match_core.contract.cost import Cost
@@ -42,6 +41,8 @@ if TYPE_CHECKING:
 
 #: The number of heuristic starts that are improved, best first.
 STARTS = 3
+#: The part of the solver's effort for a graph that is one window, whose search ends earlier.
+ONE_WINDOW_PART = 0.25
 #: The most operators for which windows of all improved starts are solved: for more, the effort suffices for one only.
 OTHERS_MAX = 128
 
@@ -205,7 +206,7 @@ def _search(evaluator: Evaluator, spend: int, limit_cycles: int | None) -> Evalu
         every = [axis for axes in along for axis in axes]
         shared = [axis for axis in every if options.thorough or is_shared(axis, evaluator)]
         costs.confirm(samples(shared))
-        costs.probe(samples(every), inf)
+        costs.probe(samples(every))
     best = _whole(evaluator)
     stages = (False, True) if options.pipelined else (False,)
     for cuts in stages:
@@ -237,9 +238,8 @@ def _stage(
         else:
             found = improve(best, share_options, evaluator, spend, only_known=True)
         unknown = costs.confirm(part for division in found.choice for part in division)
-        know = costs.confirm if evaluator.options.thorough else costs.probe
         pairs = zip(found.choice, along, strict=True)
-        unknown |= know(part for division, axes in pairs for part in _near(division, axes, number))
+        unknown |= costs.confirm(part for division, axes in pairs for part in _near(division, axes, number))
         actual = evaluator.evaluate(found.choice, found.starts)
         best = min(best, actual, key=lambda evaluation: evaluation.value)
         state = {"round": number + 1, "of": rounds, "cycles": best.finish}
@@ -278,7 +278,8 @@ def _optimised(best: Evaluation, share_options: Sequence[ShareOptions], evaluato
     improved = [improve(start, share_options, evaluator, spend // (STARTS + 1)) for start in (best, *begun[:STARTS])]
     first, *others = sorted(improved, key=lambda evaluation: evaluation.value)
     thorough, seconds = evaluator.options.thorough, evaluator.options.solver_seconds
-    seconds = 2 * seconds if thorough else seconds
+    if len(share_options) <= WINDOW and not thorough:
+        seconds *= ONE_WINDOW_PART
     several = WINDOW < len(share_options) <= OTHERS_MAX
     found = solve_windows(first, share_options, evaluator, seconds / 2 if several else seconds)
     if several and (thorough or found.value < first.value):  # the other half of the effort, for the others together

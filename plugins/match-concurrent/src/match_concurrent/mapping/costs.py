@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 #: Cycles of a part that has no schedule: more than any program, and small enough that sums stay in 64 bits.
 IMPOSSIBLE = 1 << 44
-#: How much more than its size says a part may cost with the loops of another size: loops that cost more do not suit it
-#: (an estimate: nine of ten prices of two networks on Carfield were below 1.054 times the cost that a search found).
-UNSUITED = 1.05
 #: An operator on a unit, and one of its dimensions.
 Line = tuple[int, str]
 
@@ -74,15 +71,15 @@ class ShareCosts:
         self.changes += 1
         return bool(new)
 
-    def probe(self, parts: Iterable[Part], unsuited: float = UNSUITED) -> bool:
-        """Price these parts with the schedule of the nearest exact size; those that cost more than ``unsuited`` times
-        what their size says are confirmed. Returns whether any of them was unknown."""
+    def probe(self, parts: Iterable[Part]) -> bool:
+        """Price these parts with the schedule of the nearest exact size; those that it does not fit are confirmed.
+        Returns whether any of them was unknown."""
         new = [part for part in dict.fromkeys(parts) if part.dim and not self.is_known(part)]
         smallest: dict[Line, Part] = {}  # with the exact costs of the smallest ones, those of the others are lines
         for part in sorted(new, key=lambda part: part.size):
             smallest.setdefault((self.alike(part.offer), part.dim), part)
         for batch in (smallest.values(), new):
-            left = [part for part in batch if not self.is_known(part) and not self._priced(part, unsuited)]
+            left = [part for part in batch if not self.is_known(part) and not self._priced(part)]
             if batch:
                 self.confirm(left)  # if there are none, estimates between the prices change nevertheless
         return bool(new)
@@ -148,14 +145,13 @@ class ShareCosts:
                 self._rough_of(part.offer, part.dim).keep(part.size, found)
                 self._schedules[(self.alike(part.offer), part.dim), part.size] = assignment.schedule
 
-    def _priced(self, part: Part, unsuited: float) -> bool:
+    def _priced(self, part: Part) -> bool:
         near = self._exact_of(part.offer, part.dim).nearest(part.size)
         known = self._schedules.get(((self.alike(part.offer), part.dim), near), self.offered[part.offer].schedule)
         cost = rescaled_cost(self._request(part, self._candidate(part)), known, part.dim)
-        rough = self._rough_of(part.offer, part.dim)
-        if cost is None or cost.total_cycles > unsuited * rough.at(part.size)[0]:
+        if cost is None:
             return False
-        rough.keep(part.size, (cost.total_cycles, cost.energy_pj or 0.0))
+        self._rough_of(part.offer, part.dim).keep(part.size, (cost.total_cycles, cost.energy_pj or 0.0))
         return True
 
     def _exact_of(self, offer: int, dim: str) -> CostTable:

@@ -15,12 +15,12 @@ class ConcurrentOptions:
     "tiles". ``steps_max``: tasks that the whole search evaluates on time lines, its measure of effort.
     ``solver_seconds``: total deterministic seconds of CP-SAT in the stages; ``joint_seconds``, ``window_seconds``: in
     the joint search, in all and for a window; ``free_covers``, ``free_tiles``: what that may change; ``thorough``:
-    costs are requested where they would be priced, and CP-SAT has twice the effort."""
+    costs are requested where they would be priced, and windows of all starts are solved."""
 
     parallel: Parallel = "pipeline"
     copy_cycles_per_byte: float = 1.0
     steps_max: int = 800_000
-    solver_seconds: float = 0.1
+    solver_seconds: float = 0.2
     rounds_max: int = 5
     joint_seconds: float = 3.0
     window_seconds: float = 0.1
