@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 #: The number of heuristic starts that are improved, best first.
 STARTS = 3
 #: The part of the solver's effort for a graph that is one window, whose search ends earlier.
-ONE_WINDOW_PART = 0.25
+ONE_WINDOW_PART = 0.5
 #: The most operators for which windows of all improved starts are solved: for more, the effort suffices for one only.
 OTHERS_MAX = 128
 
