@@ -59,7 +59,8 @@ class Deployed:
 @dataclass(frozen=True)
 class _Sequential:
     """A sequential mapping of the candidates and the model of its program; ``deployment`` is None if it does not fit;
-    ``error``: why it, or a cheaper one, does not; ``overflow``: tensors that had to move to the overflow memory."""
+    ``error``: why it, or a cheaper one, does not; ``overflow``: tensors that had to move to the overflow memory;
+    ``spare``: with those that would be next, if it streams constants."""
 
     model: Model
     mapping: Mapping
@@ -68,6 +69,7 @@ class _Sequential:
     overflow: frozenset[str]
     deployment: Deployment | None
     error: InfeasibleError | None = None
+    spare: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -170,10 +172,12 @@ class Deploying:
 
     def _sequential(self, scheduler: Scheduler) -> _Sequential:
         """Repeats with more tensors in the overflow memory, then with fewer kernels that need scratch, while the
-        program does not fit. Of programs that do not, the mapping is the cheapest, the error that of the smallest."""
+        program does not fit, and while it streams constants, until that is no better. Of programs that do not fit, the
+        mapping is the cheapest, the error that of the smallest."""
         overflow: frozenset[str] = frozenset()
         barred: frozenset[int] = frozenset()
         first: _Sequential | None = None
+        best: _Sequential | None = None
         while True:
             scheduled, refused = self._scheduled(scheduler, overflow)
             allowed = tuple(item for item in scheduled if item.candidate.index not in barred)
@@ -183,23 +187,39 @@ class Deploying:
             made = _Sequential(model, mapping, refused, scheduled, overflow, None, first.error if first else None)
             try:
                 plan = self._planned if not model.parts else partial(self._with_copies, chosen)
-                return replace(made, deployment=plan(deployer, chosen.mapping))
+                made = replace(made, deployment=plan(deployer, chosen.mapping))
+                if best is not None and _value(made) >= _value(best):
+                    return best
+                best = made
+                if not self._streams(made):
+                    return best
             except InfeasibleError as error:
-                more, fewer = deployer.overflowing(chosen.mapping), deployer.replaceable(chosen.mapping, allowed)
-                if not more:
-                    first = replace(first or made, error=error)
-                    if not fewer:
-                        return first
-                overflow, barred = overflow | more, barred | (frozenset() if more else fewer)
+                if best is not None:
+                    return best
+                made = replace(made, error=error)
+            more, fewer = deployer.overflowing(chosen.mapping), deployer.replaceable(chosen.mapping, allowed)
+            best = best and replace(best, spare=overflow | more)
+            if best is None and not more:
+                first = replace(first or made, error=made.error)
+            if not more and not fewer:
+                return best or first or made
+            overflow, barred = overflow | more, barred | (frozenset() if more else fewer)
+
+    def _streams(self, made: _Sequential) -> bool:
+        tasks = made.deployment.program.tasks if made.deployment is not None else ()
+        return any(task.assignment.schedule.streamed(self.soc.home) for task in tasks)
 
     def _concurrent(self, scheduler: Scheduler, sequential: _Sequential) -> _Concurrent | None:
         """The fastest concurrent program. None if it does not fit, if an operator does not fit the part of a memory
         that its unit has in this mode, or if no package maps and plans it; the reason is raised if the user requested a
         concurrent program. If the sequential program moved tensors to the overflow memory, both with and without them
-        are tried: swaps may be faster than that memory, or may not fit."""
+        are tried: swaps may be faster than that memory, or may not fit. If neither fits, those that would be next move
+        too."""
         found: list[_Concurrent] = []
         refused: MatchError | None = None
-        for overflow in dict.fromkeys((frozenset[str](), sequential.overflow)):
+        for overflow in dict.fromkeys((frozenset[str](), sequential.overflow, sequential.spare)):
+            if found and overflow not in (frozenset[str](), sequential.overflow):
+                break
             try:
                 made = self._concurrent_with(scheduler, sequential, overflow)
             except (InfeasibleError, UnsupportedError) as error:
@@ -344,6 +364,11 @@ class Deploying:
 
     def _scheduler(self, soc: Soc, cache: ScheduleCache) -> Scheduler:
         return Scheduler(soc, self.units, self.options.objective, self.plugins, cache, self.options.jobs, self.observer)
+
+
+def _value(made: _Sequential) -> int:
+    assert made.deployment is not None
+    return made.deployment.mapping.objective_value
 
 
 def _facts_of_made(made: Deployment | None) -> Facts:
