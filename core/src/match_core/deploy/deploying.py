@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import InfeasibleError, MatchError, UnsupportedError
@@ -119,8 +119,7 @@ class Deploying:
         """The program of a rewritten model that fits (hook ``match_fit``); None if there is none. InfeasibleError
         MATCH-M001 with a lower bound if the package proves that there is none."""
         error, plain = sequential.error, sequential.deployment
-        apis = [self.plugins.emit_api(self.soc, unit) for unit in self.units]
-        swaps = any(api.swap is not None and api.swap.wait for api in apis)
+        swaps = self._waits
         if error is None or not (swaps or all(unit.memory is None for unit in self.units)):
             return None
         made: list[tuple[Model, Deployed]] = []
@@ -182,8 +181,8 @@ class Deploying:
             deployer = Deployer(Lowering(model, scheduler, self.titles(model)), chosen.offered, overflow)
             made = _Sequential(model, mapping, refused, scheduled, overflow, None, first.error if first else None)
             try:
-                plan = self._planned if not model.parts else partial(self._with_copies, chosen)
-                return replace(made, deployment=plan(deployer, chosen.mapping))
+                plan = self._planned if not model.parts else self._with_copies
+                return replace(made, deployment=plan(chosen, deployer))
             except InfeasibleError as error:
                 more, fewer = deployer.overflowing(chosen.mapping), deployer.replaceable(chosen.mapping, allowed)
                 if not more:
@@ -315,24 +314,41 @@ class Deploying:
             validate_mapping(chosen.model.graph, chosen.mapping)
         scheduler.validate(chosen.mapping.assignments)
 
-    def _planned(self, deployer: Deployer, mapping: Mapping) -> Deployment:
-        return stage(
+    def _planned(self, chosen: Converted, deployer: Deployer) -> Deployment:
+        """The core's program, or the one of a package that fetches constants which this one streams, if it is
+        faster."""
+        made = stage(
             self.observer,
             "plan",
-            lambda: deployer.deploy(mapping),
+            lambda: deployer.deploy(chosen.mapping),
             lambda made: {f"{use.memory}_bytes": use.used_bytes for use in made.program.memory},
         )
+        ordered = tuple(task.assignment for task in made.program.tasks)
+        if self._waits and any(assignment.schedule.streamed(self.soc.home) for assignment in ordered):
+            found = self._copying(deployer, chosen, replace(made.mapping, assignments=ordered))
+            if found is not None and found.program.predicted_cycles < made.program.predicted_cycles:
+                return found
+        return made
 
-    def _with_copies(self, chosen: Converted, deployer: Deployer, mapping: Mapping) -> Deployment:
+    def _with_copies(self, chosen: Converted, deployer: Deployer) -> Deployment:
         """The program of a model with parts, as a package plans it."""
+        made = self._copying(deployer, chosen, chosen.mapping)
+        if made is None:
+            raise self.plugins.no_answer("match_plan", "copies to the store cannot be planned", self.soc)
+        return made
+
+    def _copying(self, deployer: Deployer, chosen: Converted, mapping: Mapping) -> Deployment | None:
         lowering, scheduler = deployer.lowering, deployer.scheduler
         request = PlanRequest(
             chosen.model, mapping, scheduler, lambda which: lowering.code(which).needs, offered=chosen.offered
         )
-        made = stage(self.observer, "plan", lambda: self._by_package(request, scheduler, lowering), _facts_of_made)
-        if made is None:
-            raise self.plugins.no_answer("match_plan", "copies to the store cannot be planned", self.soc)
-        return made
+        return stage(self.observer, "plan", lambda: self._by_package(request, scheduler, lowering), _facts_of_made)
+
+    @cached_property
+    def _waits(self) -> bool:
+        """Whether the host of a sequential program copies between the home memory and the store, and can wait."""
+        apis = [self.plugins.emit_api(self.soc, unit) for unit in self.units]
+        return self.soc.swap_link is not None and any(api.swap is not None and api.swap.wait for api in apis)
 
     def _by_package(self, request: PlanRequest, scheduler: Scheduler, lowering: Lowering) -> Deployment | None:
         """The answer to ``match_plan``, checked and priced; None if no package plans the program."""

@@ -83,7 +83,8 @@ class Lowering:
         scratch = {i: low.scratch_bytes for i, low in enumerate(lowered) if low is not None and low.scratch_bytes}
         sizes = ((), pool.sizes()) if soc.mapped else (pool.sizes(), pool.stored_sizes())
         overlaps = (low.inline.overlaps for low in lowered if low is not None and low.inline is not None)
-        return Code(lowered, pool, Needs(*sizes, scratch, tuple(chain.from_iterable(overlaps))))
+        places = {i: low.stored for i, low in enumerate(lowered) if low is not None and low.stored}
+        return Code(lowered, pool, Needs(*sizes, scratch, tuple(chain.from_iterable(overlaps)), places))
 
     def deployment(self, mapping: UnitMapping, program: Program, code: Code | None = None) -> Deployment:
         """The program with its code in planned order (``code``: in the order of the mapping, if available)."""

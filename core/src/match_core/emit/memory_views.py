@@ -69,7 +69,7 @@ def swap_area_views(program: Program) -> tuple[SwapAreaView, ...]:
             program.soc.memory(use.memory).alignment_bytes,
         )
         for use in program.memory
-        if program.swaps and use.memory == program.soc.store
+        if program.swaps and use.memory == program.soc.store and use.arena_bytes
     )
 
 

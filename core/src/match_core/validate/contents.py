@@ -3,7 +3,8 @@
 Tasks and copies run in the order of the emitted code: a task first waits for copies that have started, then those
 start that follow the tasks before it, then it waits for those among them that it needs, then it runs. A copy may move
 its bytes at any time between its start and the wait for it. So nobody must write what a copy in flight reads, nor touch
-what it writes; and everything that a task reads must be the bytes of the tensor that it expects.
+what it writes; and everything that a task reads must be the bytes of the tensor that it expects. Fetched constants are
+bytes of the store's image, which the code of the tasks determines.
 """
 
 from __future__ import annotations
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
     from match_core.contract.program import Buffer, Program, Swap, Task
+    from match_core.contract.workload import Operand
+
+#: By task and operand: where a constant begins in the store's image, in bytes.
+Stored = Mapping[int, Mapping[str, int]]
+NOTHING_STORED: Stored = {}
+#: The name of the store's image, as a memory and as the tensor whose bytes it holds.
+_IMAGE = "constants of the store"
 
 #: Bytes [start, end) of a memory hold the bytes of a tensor from ``first`` on.
 _Piece = tuple[int, int, str, int]
@@ -59,17 +67,19 @@ class _Region:
         return self.memory == other.memory and not apart
 
 
-def content_faults(graph: gs.Graph, program: Program, sizes: Mapping[str, int]) -> Iterator[str]:
+def content_faults(
+    graph: gs.Graph, program: Program, sizes: Mapping[str, int], stored: Stored = NOTHING_STORED
+) -> Iterator[str]:
     """Faults of a program that copies between the home memory and the store, or whose tensors are parts of others.
-    ``sizes``: bytes of all tensors by name."""
-    if program.swaps or any(buffer.starts for buffer in program.buffers):
-        yield from _Replay(graph, program, sizes).faults()
+    ``sizes``: bytes of all tensors by name; ``stored``: places of constants in the store."""
+    fetched = any(task.assignment.fetched for task in program.tasks)
+    if program.swaps or fetched or any(buffer.starts for buffer in program.buffers):
+        yield from _Replay(graph, program, sizes, stored).faults()
 
 
 class _Replay:
-    def __init__(self, graph: gs.Graph, program: Program, sizes: Mapping[str, int]) -> None:
-        self.program = program
-        self.sizes = sizes
+    def __init__(self, graph: gs.Graph, program: Program, sizes: Mapping[str, int], stored: Stored) -> None:
+        self.program, self.sizes, self.stored = program, sizes, stored
         self.inside = _inside(program, sizes)
         self.homes = {tensor: buffer for buffer in program.buffers for tensor in buffer.tensors}
         self.buffers = {buffer.name: buffer for buffer in program.buffers}
@@ -79,6 +89,8 @@ class _Replay:
         self.link = "" if link is None else link.name
         for tensor in graph.inputs:
             self._put(tensor.name)
+        image = max((b.size_bytes for b in program.buffers if self._memory(b) == _IMAGE), default=0)
+        self.memories[_IMAGE].write(0, image, _IMAGE, 0)
 
     def faults(self) -> Iterator[str]:
         swaps, host = self.program.swaps, self.program.soc.host
@@ -105,6 +117,7 @@ class _Replay:
         for name in sorted(reads):
             if not self.memories[self._region(name).memory].holds(*self._bytes(name)):
                 yield f"task {position} reads {name!r}, whose bytes are not there"
+        yield from self._constants(position, task)
         for name, writing in (*((name, False) for name in sorted(reads)), *((name, True) for name in writes)):
             yield from self._races(f"task {position}", self._region(name), writing)
         for buffer in self.program.buffers:
@@ -114,6 +127,21 @@ class _Replay:
                 self.memories[buffer.memory].write(region.start, region.size, f"scratch {position}", 0)
         for name in writes:
             self._put(name)
+
+    def _constants(self, position: int, task: Task) -> Iterator[str]:
+        """Faults of the constants that were fetched for a task: buffers that it names, in the order of its operands."""
+        names, operands = task.assignment.fetched, task.assignment.candidate.workload.operands
+        own = [self.buffers[name] for name in task.buffers_in if self.buffers[name].kind == "constant"]
+        if [o.name for o in operands if o.role == "constant" and o.name in names] != list(names) or len(own) != len(names):
+            yield f"task {position} fetches {names} into {[buffer.name for buffer in own]}"
+            return
+        for name, buffer in zip(names, own, strict=True):
+            size = next(stored_bytes(operand) for operand in operands if operand.name == name)
+            region = _Region(buffer.memory, buffer.offset_bytes, size)
+            first = self.stored.get(position, {}).get(name, -1)
+            if not self.memories[region.memory].holds(region.start, region.size, _IMAGE, first):
+                yield f"task {position} reads the constant {name!r}, whose bytes are not there"
+            yield from self._races(f"task {position}", region, False)
 
     def _races(self, who: str, region: _Region, writes: bool) -> Iterator[str]:
         for swap in self.program.swaps[self.ended : self.started]:
@@ -148,13 +176,17 @@ class _Replay:
         source, target = self.buffers[swap.source], self.buffers[swap.target]
         first, second = (self._range(buffer)[0] for buffer in (source, target))
         return (
-            _Region(source.memory, first + swap.source_start, swap.size_bytes),
-            _Region(target.memory, second + swap.target_start, swap.size_bytes),
+            _Region(self._memory(source), first + swap.source_start, swap.size_bytes),
+            _Region(self._memory(target), second + swap.target_start, swap.size_bytes),
         )
+
+    def _memory(self, buffer: Buffer) -> str:
+        """The memory of a buffer; the store's image is one of its own, which no arena meets."""
+        return _IMAGE if buffer.kind == "constant" and buffer.memory != self.program.soc.home else buffer.memory
 
     def _range(self, buffer: Buffer) -> tuple[int, int]:
         """Place and size of a buffer; those of the caller get places of their own, beyond the memory."""
-        if buffer.kind in ("activation", "scratch"):
+        if buffer.kind not in ("input", "output"):
             return buffer.offset_bytes, buffer.size_bytes
         others = [b for b in self.program.buffers if b.kind in ("input", "output")]
         end = self.program.soc.memory(buffer.memory).size_bytes
@@ -198,3 +230,11 @@ def _inside(program: Program, sizes: Mapping[str, int]) -> Mapping[str, tuple[st
             read = next(tensor for tensor in node.inputs if sizes.get(tensor.name) == sizes[node.outputs[0].name])
             found[node.outputs[0].name] = (read.name, 0)
     return found
+
+
+def stored_bytes(operand: Operand) -> int:
+    """Bytes of a constant as kernels read it."""
+    elements = 1
+    for axis in operand.axes:
+        elements *= -(-axis.size // axis.round_up) * axis.round_up
+    return -(-elements * operand.element_bits // 8)
