@@ -6,13 +6,16 @@ of the group. A fetch is divided into copies of at most the link's free cycles o
 that buffers live shortly. A task that streams leaves nothing of the link: what is queued before delays it.
 
 The search starts from a choice that fits, and from one with the fewest resident bytes. It exchanges options of one
-group after another while the replay of tasks and copies (``times_of``) ends earlier and all bytes fit.
+group after another while the replay of tasks and copies (``times_of``) ends earlier and all bytes fit, then anneals the
+better result, with exchanges of up to three groups at once.
 """
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import log
 from typing import TYPE_CHECKING
 
 from match_beyond.transfers import Transfer, times_of
@@ -21,8 +24,12 @@ if TYPE_CHECKING:
     from match_core.contract.hardware import Link
     from match_core.contract.mapping import Assignment
 
-#: How often all groups are visited.
+#: How often all groups are visited one after another.
 PASSES = 4
+#: Effort of annealing: tasks and copies that are replayed (some 0.5 s), within these numbers of replays.
+EFFORT, REPLAYS = 400_000, (1_000, 8_000)
+#: Where annealing starts: cycles that an exchange may cost, as a part of all.
+HEAT = 0.001
 #: The buffer that stands for all constants of the store.
 IMAGE = "constants"
 #: A copy takes at least so many times the cycles of its start.
@@ -91,27 +98,38 @@ class Fetching:
         self._busy = self._link_cycles(start)
         least = [min(range(len(options)), key=lambda n: _least(options[n])) for options in self.options]
         begun = [found for found in (self.replayed(start), self.replayed(least)) if found is not None]
-        best = min((self._climbed(found) for found in begun), key=lambda found: found.cycles, default=None)
-        return best if best is not None and best.cycles < before else None
+        if not begun:
+            return None
+        best = self._annealed(min((self._climbed(found) for found in begun), key=lambda found: found.cycles))
+        return best if best.cycles < before else None
 
     def _climbed(self, now: Found) -> Found:
-        gains = []
-        for number, options in enumerate(self.options):
-            least, most = min(sum(o.cycles) for o in options), max(sum(o.cycles) for o in options)
-            gains.append(((most - least) / (1 + max(o.resident + o.fetched for o in options)), -number))
-        order = [-number for gain, number in sorted(gains, reverse=True) if gain > 0]
         for _ in range(PASSES):
             before = now.cycles
-            for group in order:
-                for option in range(len(self.options[group])):
-                    if option != now.chosen[group]:
-                        other = (*now.chosen[:group], option, *now.chosen[group + 1 :])
-                        found = self.replayed(other, now.cycles)
-                        if found is not None and found.cycles < now.cycles:
-                            now = found
+            for group, options in enumerate(self.options):
+                for option in range(len(options)):
+                    other = (*now.chosen[:group], option, *now.chosen[group + 1 :])
+                    found = self.replayed(other, now.cycles) if option != now.chosen[group] else None
+                    now = found if found is not None and found.cycles < now.cycles else now
             if now.cycles == before:
                 break
         return now
+
+    def _annealed(self, now: Found) -> Found:
+        """The best of a deterministic walk, climbed."""
+        best, dice = now, random.Random(0)
+        groups = [group for group, options in enumerate(self.options) if len(options) > 1]
+        count = max(REPLAYS[0], min(REPLAYS[1], EFFORT // (len(self.live) + len(self.given))))
+        for step in range(count):
+            chosen = list(now.chosen)
+            for group in dice.sample(groups, min(len(groups), dice.choice((1, 2, 2, 3)))):
+                chosen[group] = dice.randrange(len(self.options[group]))
+            heat = best.cycles * HEAT * (1 - step / count)
+            limit = now.cycles - int(heat * log(1 - dice.random())) + 1
+            found = self.replayed(chosen, limit)
+            if found is not None and found.cycles < limit:
+                now, best = found, min(best, found, key=lambda one: one.cycles)
+        return self._climbed(best)
 
     def replayed(self, chosen: Sequence[int], limit: int | None = None) -> Found | None:
         """A choice with its fetches; None if it does not fit, or certainly takes ``limit`` cycles or more."""
