@@ -41,8 +41,7 @@ class SolverStatus:
 
 @dataclass(frozen=True)
 class Assignment:
-    """A chosen candidate with its schedule. ``fetched``: constants that the host copies from the store before the task
-    starts; for the schedule they are in the home memory."""
+    """A chosen candidate with its schedule; ``fetched``: constants that the host copies from the store before."""
 
     candidate: Candidate
     schedule: LoopSchedule

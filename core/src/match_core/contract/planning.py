@@ -21,8 +21,8 @@ Sizes = tuple[tuple[str, int], ...]
 @dataclass(frozen=True)
 class Needs:
     """What the code of assignments requires besides activations: ``constants`` in the home memory, ``stored`` constants
-    in the Soc's store, bytes of ``scratch`` in the home memory by position, ``overlaps`` that kernels allow, and by
-    position the ``places`` of operands in the store's image."""
+    in the Soc's store, bytes of ``scratch`` in the home memory by position, ``overlaps`` that kernels allow, and
+    ``places`` of operands in the store's image by position."""
 
     constants: Sizes
     stored: Sizes
@@ -33,9 +33,9 @@ class Needs:
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """Requests times and addresses for a concurrent mapping, or for a sequential one of a model with parts or streamed
-    constants. ``measure`` returns what assignments require; ``overflow``: tensors in the Soc's overflow memory;
-    ``offered``: for a sequential mapping, all candidates with schedules."""
+    """Requests times and addresses for a concurrent mapping, or for a sequential one with parts or streamed constants.
+    ``measure`` returns what assignments require; ``overflow``: tensors in the Soc's overflow memory; ``offered``: for a
+    sequential mapping, all candidates with schedules."""
 
     model: Model
     mapping: Mapping

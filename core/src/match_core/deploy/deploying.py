@@ -181,8 +181,7 @@ class Deploying:
             deployer = Deployer(Lowering(model, scheduler, self.titles(model)), chosen.offered, overflow)
             made = _Sequential(model, mapping, refused, scheduled, overflow, None, first.error if first else None)
             try:
-                plan = self._planned if not model.parts else self._with_copies
-                return replace(made, deployment=plan(chosen, deployer))
+                return replace(made, deployment=self._planned(chosen, deployer))
             except InfeasibleError as error:
                 more, fewer = deployer.overflowing(chosen.mapping), deployer.replaceable(chosen.mapping, allowed)
                 if not more:
@@ -315,38 +314,30 @@ class Deploying:
         scheduler.validate(chosen.mapping.assignments)
 
     def _planned(self, chosen: Converted, deployer: Deployer) -> Deployment:
-        """The core's program, or the one of a package that fetches constants which this one streams, if it is
-        faster."""
-        made = stage(
-            self.observer,
-            "plan",
-            lambda: deployer.deploy(chosen.mapping),
-            lambda made: {f"{use.memory}_bytes": use.used_bytes for use in made.program.memory},
-        )
-        ordered = tuple(task.assignment for task in made.program.tasks)
-        if self._waits and any(assignment.schedule.streamed(self.soc.home) for assignment in ordered):
-            found = self._copying(deployer, chosen, replace(made.mapping, assignments=ordered))
-            if found is not None and found.program.predicted_cycles < made.program.predicted_cycles:
-                return found
-        return made
-
-    def _with_copies(self, chosen: Converted, deployer: Deployer) -> Deployment:
-        """The program of a model with parts, as a package plans it."""
-        made = self._copying(deployer, chosen, chosen.mapping)
-        if made is None:
-            raise self.plugins.no_answer("match_plan", "copies to the store cannot be planned", self.soc)
-        return made
-
-    def _copying(self, deployer: Deployer, chosen: Converted, mapping: Mapping) -> Deployment | None:
+        """The program of the core; of a package if the model has parts, or if it fetches constants that the core's
+        program streams and is faster."""
         lowering, scheduler = deployer.lowering, deployer.scheduler
-        request = PlanRequest(
-            chosen.model, mapping, scheduler, lambda which: lowering.code(which).needs, offered=chosen.offered
-        )
-        return stage(self.observer, "plan", lambda: self._by_package(request, scheduler, lowering), _facts_of_made)
+
+        def copying(mapping: Mapping) -> Deployment | None:
+            given = (chosen.model, mapping, scheduler, lambda which: lowering.code(which).needs)
+            return self._by_package(PlanRequest(*given, offered=chosen.offered), scheduler, lowering)
+
+        if chosen.model.parts:
+            found = stage(self.observer, "plan", lambda: copying(chosen.mapping), _facts_of_made)
+            if found is None:
+                raise self.plugins.no_answer("match_plan", "copies to the store cannot be planned", self.soc)
+            return found
+        made = stage(self.observer, "plan", lambda: deployer.deploy(chosen.mapping), _facts_of_planned)
+        ordered = tuple(task.assignment for task in made.program.tasks)
+        if not self._waits or not any(assignment.schedule.streamed(self.soc.home) for assignment in ordered):
+            return made
+        mapping = replace(made.mapping, assignments=ordered)
+        found = stage(self.observer, "fetch", lambda: copying(mapping), _facts_of_made)
+        return min((made, found or made), key=lambda one: one.program.predicted_cycles)
 
     @cached_property
     def _waits(self) -> bool:
-        """Whether the host of a sequential program copies between the home memory and the store, and can wait."""
+        """Whether the host of a sequential program can copy to the store and back while tasks run."""
         apis = [self.plugins.emit_api(self.soc, unit) for unit in self.units]
         return self.soc.swap_link is not None and any(api.swap is not None and api.swap.wait for api in apis)
 
@@ -364,3 +355,7 @@ class Deploying:
 
 def _facts_of_made(made: Deployment | None) -> Facts:
     return {} if made is None else {"cycles": made.program.predicted_cycles, "swaps": len(made.program.swaps)}
+
+
+def _facts_of_planned(made: Deployment) -> Facts:
+    return {f"{use.memory}_bytes": use.used_bytes for use in made.program.memory}

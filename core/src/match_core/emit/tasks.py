@@ -199,15 +199,10 @@ def _names(layer: Layer, what: str) -> str:
 
 def _sources(task: Task, lowered: Lowered) -> dict[str, str]:
     """C expression of every operand's address in home memory; those of the store have none."""
-    sources, inputs, outputs = {}, 0, 0
-    for operand in task.assignment.candidate.workload.operands:
-        if operand.role == "input":
-            sources[operand.name] = f"task->in[{inputs}]"
-            inputs += 1
-        elif operand.role == "output":
-            sources[operand.name] = f"task->out[{outputs}]"
-            outputs += 1
-        elif operand.name in lowered.constants:
-            sources[operand.name] = f"(const uint8_t *){lowered.constants[operand.name]}"
-    fetched = task.assignment.fetched
-    return {**sources, **{name: f"task->in[{inputs + place}]" for place, name in enumerate(fetched)}}
+    operands, fetched = task.assignment.candidate.workload.operands, task.assignment.fetched
+    reads, makes = ([o.name for o in operands if o.role == role] for role in ("input", "output"))
+    return {
+        **{name: f"(const uint8_t *){array}" for name, array in lowered.constants.items()},
+        **{name: f"task->in[{place}]" for place, name in enumerate([*reads, *fetched])},
+        **{name: f"task->out[{place}]" for place, name in enumerate(makes)},
+    }

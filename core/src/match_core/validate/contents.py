@@ -3,8 +3,8 @@
 Tasks and copies run in the order of the emitted code: a task first waits for copies that have started, then those
 start that follow the tasks before it, then it waits for those among them that it needs, then it runs. A copy may move
 its bytes at any time between its start and the wait for it. So nobody must write what a copy in flight reads, nor touch
-what it writes; and everything that a task reads must be the bytes of the tensor that it expects. Fetched constants are
-bytes of the store's image, which the code of the tasks determines.
+what it writes; and everything that a task reads must be the bytes of the tensor that it expects. Constants that were
+fetched are bytes of the store's image.
 """
 
 from __future__ import annotations
@@ -14,18 +14,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from match_core.validate.touched import stored_bytes
+
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
     from match_core.contract.program import Buffer, Program, Swap, Task
-    from match_core.contract.workload import Operand
 
-#: By task and operand: where a constant begins in the store's image, in bytes.
-Stored = Mapping[int, Mapping[str, int]]
-NOTHING_STORED: Stored = {}
 #: The name of the store's image, as a memory and as the tensor whose bytes it holds.
 _IMAGE = "constants of the store"
-
 #: Bytes [start, end) of a memory hold the bytes of a tensor from ``first`` on.
 _Piece = tuple[int, int, str, int]
 
@@ -68,19 +65,20 @@ class _Region:
 
 
 def content_faults(
-    graph: gs.Graph, program: Program, sizes: Mapping[str, int], stored: Stored = NOTHING_STORED
+    graph: gs.Graph, program: Program, sizes: Mapping[str, int], stored: Mapping[int, Mapping[str, int]]
 ) -> Iterator[str]:
     """Faults of a program that copies between the home memory and the store, or whose tensors are parts of others.
-    ``sizes``: bytes of all tensors by name; ``stored``: places of constants in the store."""
-    fetched = any(task.assignment.fetched for task in program.tasks)
-    if program.swaps or fetched or any(buffer.starts for buffer in program.buffers):
+    ``sizes``: bytes of all tensors by name; ``stored``: by task and operand, where a constant begins in the image."""
+    fetches = any(task.assignment.fetched for task in program.tasks)
+    if program.swaps or fetches or any(buffer.starts for buffer in program.buffers):
         yield from _Replay(graph, program, sizes, stored).faults()
 
 
 class _Replay:
-    def __init__(self, graph: gs.Graph, program: Program, sizes: Mapping[str, int], stored: Stored) -> None:
-        self.program, self.sizes, self.stored = program, sizes, stored
-        self.inside = _inside(program, sizes)
+    def __init__(
+        self, graph: gs.Graph, program: Program, sizes: Mapping[str, int], stored: Mapping[int, Mapping[str, int]]
+    ) -> None:
+        self.program, self.sizes, self.inside = program, dict(sizes), _inside(program, sizes)
         self.homes = {tensor: buffer for buffer in program.buffers for tensor in buffer.tensors}
         self.buffers = {buffer.name: buffer for buffer in program.buffers}
         self.memories: dict[str, _Memory] = defaultdict(_Memory)
@@ -89,8 +87,14 @@ class _Replay:
         self.link = "" if link is None else link.name
         for tensor in graph.inputs:
             self._put(tensor.name)
-        image = max((b.size_bytes for b in program.buffers if self._memory(b) == _IMAGE), default=0)
-        self.memories[_IMAGE].write(0, image, _IMAGE, 0)
+        for task in program.tasks:
+            own = (self.buffers[name] for name in task.buffers_in if self.buffers[name].kind == "constant")
+            fetched = [o for o in task.assignment.candidate.workload.operands if o.name in task.assignment.fetched]
+            for operand, buffer in zip(fetched, own, strict=False):
+                name = f"{operand.name} of task {task.index}"
+                self.homes[name], self.sizes[name] = buffer, stored_bytes(operand)
+                self.inside[name] = _IMAGE, stored.get(task.index, {}).get(operand.name, -1)
+        self.memories[_IMAGE].write(0, 1 << 62, _IMAGE, 0)
 
     def faults(self) -> Iterator[str]:
         swaps, host = self.program.swaps, self.program.soc.host
@@ -113,11 +117,13 @@ class _Replay:
         nodes = task.assignment.candidate.match.nodes
         made = {tensor.name for node in nodes for tensor in node.outputs}
         reads = {tensor.name for node in nodes for tensor in node.inputs if tensor.name in self.homes} - made
+        constants = {f"{name} of task {position}" for name in task.assignment.fetched}
+        yield from (f"no buffer holds {name}, which is fetched" for name in sorted(constants - self.homes.keys()))
+        reads |= constants & self.homes.keys()
         writes = [name for name in sorted(made) if name in self.homes]
         for name in sorted(reads):
             if not self.memories[self._region(name).memory].holds(*self._bytes(name)):
                 yield f"task {position} reads {name!r}, whose bytes are not there"
-        yield from self._constants(position, task)
         for name, writing in (*((name, False) for name in sorted(reads)), *((name, True) for name in writes)):
             yield from self._races(f"task {position}", self._region(name), writing)
         for buffer in self.program.buffers:
@@ -128,21 +134,6 @@ class _Replay:
         for name in writes:
             self._put(name)
 
-    def _constants(self, position: int, task: Task) -> Iterator[str]:
-        """Faults of the constants that were fetched for a task: buffers that it names, in the order of its operands."""
-        names, operands = task.assignment.fetched, task.assignment.candidate.workload.operands
-        own = [self.buffers[name] for name in task.buffers_in if self.buffers[name].kind == "constant"]
-        if [o.name for o in operands if o.role == "constant" and o.name in names] != list(names) or len(own) != len(names):
-            yield f"task {position} fetches {names} into {[buffer.name for buffer in own]}"
-            return
-        for name, buffer in zip(names, own, strict=True):
-            size = next(stored_bytes(operand) for operand in operands if operand.name == name)
-            region = _Region(buffer.memory, buffer.offset_bytes, size)
-            first = self.stored.get(position, {}).get(name, -1)
-            if not self.memories[region.memory].holds(region.start, region.size, _IMAGE, first):
-                yield f"task {position} reads the constant {name!r}, whose bytes are not there"
-            yield from self._races(f"task {position}", region, False)
-
     def _races(self, who: str, region: _Region, writes: bool) -> Iterator[str]:
         for swap in self.program.swaps[self.ended : self.started]:
             source, target = self._ends(swap)
@@ -151,8 +142,8 @@ class _Replay:
 
     def _start(self, swap: Swap) -> Iterator[str]:
         for region, name in zip(self._ends(swap), (swap.source, swap.target), strict=True):
-            start, size = self._range(self.buffers[name])
-            if region.start < start or region.start + region.size > start + size:
+            place = self._place(self.buffers[name])
+            if region.start < place.start or region.start + region.size > place.start + place.size:
                 yield f"copy {swap.index} leaves {name}"
         for other in self.program.swaps[self.ended : self.started]:
             if any(self._ends(swap)[1].meets(region) for region in self._ends(other)):
@@ -173,29 +164,26 @@ class _Replay:
         self.ended += 1
 
     def _ends(self, swap: Swap) -> tuple[_Region, _Region]:
-        source, target = self.buffers[swap.source], self.buffers[swap.target]
-        first, second = (self._range(buffer)[0] for buffer in (source, target))
+        source, target = (self._place(self.buffers[name]) for name in (swap.source, swap.target))
         return (
-            _Region(self._memory(source), first + swap.source_start, swap.size_bytes),
-            _Region(self._memory(target), second + swap.target_start, swap.size_bytes),
+            _Region(source.memory, source.start + swap.source_start, swap.size_bytes),
+            _Region(target.memory, target.start + swap.target_start, swap.size_bytes),
         )
 
-    def _memory(self, buffer: Buffer) -> str:
-        """The memory of a buffer; the store's image is one of its own, which no arena meets."""
-        return _IMAGE if buffer.kind == "constant" and buffer.memory != self.program.soc.home else buffer.memory
-
-    def _range(self, buffer: Buffer) -> tuple[int, int]:
-        """Place and size of a buffer; those of the caller get places of their own, beyond the memory."""
+    def _place(self, buffer: Buffer) -> _Region:
+        """Where a buffer is; those of the caller get places of their own, beyond the memory, as does the image."""
+        if buffer.kind == "constant" and buffer.memory != self.program.soc.home:
+            return _Region(_IMAGE, 0, buffer.size_bytes)
         if buffer.kind not in ("input", "output"):
-            return buffer.offset_bytes, buffer.size_bytes
+            return _Region(buffer.memory, buffer.offset_bytes, buffer.size_bytes)
         others = [b for b in self.program.buffers if b.kind in ("input", "output")]
         end = self.program.soc.memory(buffer.memory).size_bytes
         before = sum(b.size_bytes for b in others[: others.index(buffer)])
-        return end + before, buffer.size_bytes
+        return _Region(buffer.memory, end + before, buffer.size_bytes)
 
     def _region(self, name: str) -> _Region:
-        buffer = self.homes[name]
-        return _Region(buffer.memory, self._range(buffer)[0] + dict(buffer.starts).get(name, 0), self.sizes[name])
+        place, start = self._place(self.homes[name]), dict(self.homes[name].starts).get(name, 0)
+        return _Region(place.memory, place.start + start, self.sizes[name])
 
     def _bytes(self, name: str) -> tuple[int, int, str, int]:
         """Where a tensor is, and which bytes of which whole tensor it has."""
@@ -209,7 +197,7 @@ class _Replay:
         self.memories[self._region(name).memory].write(*self._bytes(name))
 
 
-def _inside(program: Program, sizes: Mapping[str, int]) -> Mapping[str, tuple[str, int]]:
+def _inside(program: Program, sizes: Mapping[str, int]) -> dict[str, tuple[str, int]]:
     """For a tensor whose bytes are also those of another one: that one, and the first byte there. From the nodes alone:
     a Slice of rows, the inputs of a Concat of rows, the result of a view."""
     found: dict[str, tuple[str, int]] = {}
@@ -230,11 +218,3 @@ def _inside(program: Program, sizes: Mapping[str, int]) -> Mapping[str, tuple[st
             read = next(tensor for tensor in node.inputs if sizes.get(tensor.name) == sizes[node.outputs[0].name])
             found[node.outputs[0].name] = (read.name, 0)
     return found
-
-
-def stored_bytes(operand: Operand) -> int:
-    """Bytes of a constant as kernels read it."""
-    elements = 1
-    for axis in operand.axes:
-        elements *= -(-axis.size // axis.round_up) * axis.round_up
-    return -(-elements * operand.element_bits // 8)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from match_core.validate.contents import NOTHING_STORED, Stored, content_faults, stored_bytes
-from match_core.validate.touched import tensor_size
+from match_core.validate.contents import content_faults
+from match_core.validate.touched import stored_bytes, tensor_size
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -30,7 +30,10 @@ def validate_program(graph: gs.Graph, program: Program, overlaps: Sequence[Overw
 
 
 def program_faults(
-    graph: gs.Graph, program: Program, overlaps: Sequence[Overwrite] = (), stored: Stored = NOTHING_STORED
+    graph: gs.Graph,
+    program: Program,
+    overlaps: Sequence[Overwrite] = (),
+    stored: Mapping[int, Mapping[str, int]] | None = None,
 ) -> tuple[str, ...]:
     """All faults of a program; empty if it is correct: values are computed before they are read, in buffers that are
     large enough and live long enough; buffers that live at the same time do not overlap, except as the kernel of the
@@ -44,7 +47,7 @@ def program_faults(
         faults += _life_faults(graph, program)
         faults += place_faults(program)
         sizes = {name: tensor_size(tensor) for name, tensor in _variables(graph).items()}
-        faults += content_faults(graph, program, sizes, stored)
+        faults += content_faults(graph, program, sizes, stored or {})
     faults += _overlap_faults(graph, program, overlaps)
     faults += memory_faults(program)
     faults += streaming_faults(program)

@@ -1,4 +1,4 @@
-"""Options of a program's constants: resident, streamed, or fetched ahead (``fetching.py`` chooses)."""
+"""Options of a program's constants: resident, streamed, or fetched ahead; ``fetching.py`` chooses."""
 
 from __future__ import annotations
 
@@ -11,31 +11,77 @@ from match_core.map.objective import weighting_of
 from match_core.plan.packing import aligned
 from match_core.plan.variants import resident_bytes, variants_of
 
-from match_beyond.fetching import Option
+from match_beyond.fetching import Fetching, Option
 from match_beyond.shared import Shared, layout_of
+from match_beyond.transfers import following, times_of
 
 if TYPE_CHECKING:
-    from match_core.contract.hardware import Soc
+    from match_core.contract.hardware import Link, Soc
     from match_core.contract.mapping import Assignment, Mapping
     from match_core.contract.planning import PlanRequest
     from match_core.contract.scheduling import Scheduling
+    from match_core.plan.draft import Draft
+
+    from match_beyond.fetching import Found
+    from match_beyond.transfers import Times, Transfer
 
 
-class Alternatives:
-    """The groups of a mapping and their options, the mapping's own first."""
+def may_fetch(mapping: Mapping, link: Link | None, home: str) -> bool:
+    """Whether fetches may make a program faster: it streams constants, and the host can copy meanwhile."""
+    streams = any(assignment.schedule.streamed(home) for assignment in mapping.assignments)
+    return link is not None and mapping.objective == "latency" and streams
 
-    def __init__(self, request: PlanRequest, mapping: Mapping) -> None:
+
+class Ahead:
+    """The groups of a mapping that fits with their options, the mapping's own first. ``constant_bytes``: of all
+    constants in the home memory; ``given``: the other copies."""
+
+    def __init__(
+        self, request: PlanRequest, mapping: Mapping, draft: Draft, constant_bytes: int, given: Sequence[Transfer]
+    ) -> None:
         self.scheduling, self.soc = request.scheduling, request.scheduling.soc
         resident = replace(mapping, assignments=tuple(resident_of(mapping, request.offered, self.soc)))
-        weighting = weighting_of(mapping)
-        self.shared = Shared.of(variants_of(resident, request.offered, self.scheduling, weighting))
+        self.shared = Shared.of(variants_of(resident, request.offered, self.scheduling, weighting_of(mapping)))
         self.options = tuple(tuple(self._options(mapping, group)) for group in self.shared.groups)
+        self.flows, self.given, home = draft.flows, given, draft.home
+        cycles = [assignment.schedule.cost.total_cycles for assignment in mapping.assignments]
+        streamed = [streamed_bytes(assignment, home.name) for assignment in mapping.assignments]
+        times = times_of(given, cycles, streamed, self.link)
+        self.before, self.busy = times.end, busy_of(times, cycles)
+        staged = [assignment.schedule.bytes_in(home.name) for assignment in mapping.assignments]
+        self.live = [max(0, alive - own) for alive, own in zip(draft.live_bytes(), staged, strict=True)]
+        others = constant_bytes - self.shared.resident_bytes(mapping.assignments, self.soc)
+        self.capacity = home.size_bytes - draft.caller_bytes - others
+
+    @property
+    def link(self) -> Link:
+        """The link to the store."""
+        assert self.soc.swap_link is not None  # see may_fetch
+        return self.soc.swap_link
+
+    def found(self, missing: int) -> Found | None:
+        """The best choice that ends earlier, with ``missing`` bytes less of the home memory."""
+        if not any(option.fetched for options in self.options for option in options):
+            return None
+        places = following(self.flows)
+        groups, room = self.shared.groups, self.capacity - missing
+        fetching = Fetching(groups, self.options, self.live, room, places, self.given, self.link, self.busy)
+        return fetching.improved([0] * len(groups), self.before)
+
+    def assignments(self, found: Found) -> tuple[Assignment, ...]:
+        """The assignments of a choice, in the order of the tasks."""
+        picked: dict[int, Assignment] = {}
+        for group, options, index in zip(self.shared.groups, self.options, found.chosen, strict=True):
+            picked.update(zip(group, options[index].assignments, strict=True))
+        return tuple(picked[task] for task in sorted(picked))
 
     def _options(self, mapping: Mapping, group: Sequence[int]) -> Iterator[Option]:
         variants = self.shared.variants.assignments
         given = tuple(mapping.assignments[task] for task in group)
-        ways = [tuple(variants[task][n] for task, n in zip(group, way, strict=True)) for way in self.shared.choices(group)]
-        known = set()
+        ways = [
+            tuple(variants[task][n] for task, n in zip(group, way, strict=True)) for way in self.shared.choices(group)
+        ]
+        known: set[tuple[int, ...]] = set()
         for way in (given, *ways):
             key = tuple(id(assignment.schedule) for assignment in way)
             if key not in known:
@@ -80,6 +126,12 @@ def fetchable(way: Sequence[Assignment], scheduling: Scheduling) -> tuple[str, .
         found.add(scheduling.streamed_request(assignment.candidate, 0).streamed)
     names = found.pop() if len(found) == 1 else ()
     return names if len(names) == 1 else ()
+
+
+def busy_of(times: Times, cycles: Sequence[int]) -> list[int]:
+    """For each task, the cycles in which copies use the link while it runs."""
+    spans = [(start, start + length) for start, length in zip(times.tasks, cycles, strict=True)]
+    return [sum(max(0, min(end, done) - max(start, begun)) for begun, done in times.copies) for start, end in spans]
 
 
 def fetched_bytes(assignment: Assignment) -> int:

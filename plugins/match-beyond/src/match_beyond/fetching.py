@@ -1,9 +1,9 @@
 """Which constants are fetched ahead: copied from the store to the home memory while earlier tasks run.
 
-Tasks that share their constants (stripes of a layer) are a group. Each group has options: constants resident, streamed by
-the tasks through staging areas, or fetched whole into a buffer that lives from the first of its copies to the last task
-of the group. A fetch is divided into copies of at most the link's free cycles of one task each, as late as possible, so
-that buffers live shortly. A task that streams leaves nothing of the link: what is queued before delays it.
+Tasks that share their constants (stripes of a layer) are a group. Each group has options: constants resident, streamed
+by the tasks through staging areas, or fetched whole into a buffer that lives from the first of its copies to the last
+task of the group. A fetch is divided into copies that take the link's free cycles of one task each, as late as
+possible, so that buffers live shortly. A task that streams leaves nothing of the link: what is queued before delays it.
 
 The search starts from a choice that fits, and from one with the fewest resident bytes. It exchanges options of one
 group after another while the replay of tasks and copies (``times_of``) ends earlier and all bytes fit, then anneals the
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING
 
@@ -80,9 +80,10 @@ class Found:
 
 @dataclass
 class Fetching:
-    """``groups``: positions of tasks, every task in one; ``options`` of each; ``live``: bytes that live in the home memory
-    while each task runs, without staging and constants of units; ``capacity`` for these; ``following``: for each
-    position, that of the first task with code from there on; ``given``: other copies on the ``link``."""
+    """``groups``: positions of tasks, every task in one; ``options`` of each; ``live``: bytes that live in the home
+    memory while each task runs, without staging and constants of units; ``capacity`` for all; ``following``: for each
+    position, that of the first task with code from there on; ``given``: other copies on the ``link``, which keep it
+    ``busy`` for so many cycles while each task runs."""
 
     groups: Sequence[Sequence[int]]
     options: Sequence[Sequence[Option]]
@@ -91,11 +92,10 @@ class Fetching:
     following: Sequence[int]
     given: Sequence[Transfer]
     link: Link
-    _busy: list[int] = field(default_factory=list)
+    busy: Sequence[int]
 
     def improved(self, start: Sequence[int], before: int) -> Found | None:
         """The best choice that was found, if it fits and ends before ``before``, as ``start`` does."""
-        self._busy = self._link_cycles(start)
         least = [min(range(len(options)), key=lambda n: _least(options[n])) for options in self.options]
         begun = [found for found in (self.replayed(start), self.replayed(least)) if found is not None]
         if not begun:
@@ -156,7 +156,7 @@ class Fetching:
         self, picked: Sequence[Option], cycles: Sequence[int], streamed: Sequence[int], free: list[int]
     ) -> tuple[Fetch, ...] | None:
         """The copies of all fetches, the last group first; ``free`` bytes shrink."""
-        idle = [0 if own else max(0, n - busy) for n, own, busy in zip(cycles, streamed, self._busy, strict=True)]
+        idle = [0 if own else max(0, n - busy) for n, own, busy in zip(cycles, streamed, self.busy, strict=True)]
         setup = self.link.copy_cycles(0)
         wanted = [(group[0], number) for number, group in enumerate(self.groups) if picked[number].fetched]
         fetches = []
@@ -178,6 +178,7 @@ class Fetching:
                 parts.append((at, part))
                 left -= part
             if left > 0:  # nothing hides the rest
+                left += parts.pop()[1] if parts and parts[-1][0] == at else 0
                 parts.append((at, left))
             copies, begin = [], 0
             for place, part in reversed(parts):
@@ -187,22 +188,6 @@ class Fetching:
                 free[task] += size
             fetches.append(Fetch(tuple(self.groups[number]), size, tuple(copies)))
         return tuple(reversed(fetches))
-
-    def _link_cycles(self, chosen: Sequence[int]) -> list[int]:
-        """For each task, the cycles in which given copies use the link while it runs."""
-        count = len(self.live)
-        busy = [0] * count
-        if not self.given:
-            return busy
-        cycles, streamed = [0] * count, [0] * count
-        for group, options, index in zip(self.groups, self.options, chosen, strict=True):
-            for place, task in enumerate(group):
-                cycles[task], streamed[task] = options[index].cycles[place], options[index].streamed[place]
-        times = times_of(self.given, cycles, streamed, self.link)
-        for task, start in enumerate(times.tasks):
-            end = start + cycles[task]
-            busy[task] = sum(max(0, min(end, last) - max(start, first)) for first, last in times.copies)
-        return busy
 
 
 def merged(given: Sequence[Transfer], fetches: Sequence[Fetch], starts: Sequence[int] = ()) -> tuple[Transfer, ...]:

@@ -27,10 +27,10 @@ from match_core.plan.shortage import Shortage, store_shortage
 from match_core.plan.streaming import choose_streaming
 from match_core.plan.variants import variants_of
 
-from match_beyond.ahead import Alternatives, streamed_bytes
-from match_beyond.fetching import IMAGE, Fetch, Fetching, buffer_name, merged
+from match_beyond.ahead import Ahead, may_fetch, streamed_bytes
+from match_beyond.fetching import IMAGE, Fetch, buffer_name, merged
 from match_beyond.shared import Shared
-from match_beyond.transfers import REACHES, Times, Transfer, following, longer, times_of, transfers, waited_by
+from match_beyond.transfers import REACHES, Times, Transfer, longer, times_of, transfers, waited_by
 
 if TYPE_CHECKING:
     from match_core.contract.mapping import Assignment, Mapping
@@ -76,8 +76,8 @@ class _Measured:
 
 
 def plan(request: PlanRequest) -> Plan | None:
-    """The program of a mapping, of a model without parts only if constants are fetched ahead. InfeasibleError MATCH-M001
-    if it does not fit."""
+    """The program of a mapping; of a model without parts only if it fetches constants. InfeasibleError MATCH-M001 if it
+    does not fit."""
     return Planner(request).plan() if request.model.parts else Planner(request).faster()
 
 
@@ -202,32 +202,20 @@ class Planner:
 
     def _ahead(self, measured: _Measured) -> _Measured:
         """A faster program that fetches constants which this one streams, else this one."""
-        mapping, draft, link = measured.mapping, measured.draft, self.link
-        home, cycles = draft.home, [assignment.schedule.cost.total_cycles for assignment in mapping.assignments]
-        streamed = [streamed_bytes(assignment, home.name) for assignment in mapping.assignments]
-        if link is None or mapping.objective != "latency" or not any(streamed):
+        mapping, draft = measured.mapping, measured.draft
+        if not may_fetch(mapping, self.link, draft.home.name):
             return measured
-        ways = Alternatives(self.request, mapping)
-        if not any(option.fetched for options in ways.options for option in options):
-            return measured
-        others = measured.constant_bytes - ways.shared.resident_bytes(mapping.assignments, self.soc)
-        staged = [assignment.schedule.bytes_in(home.name) for assignment in mapping.assignments]
-        live = tuple(max(0, alive - own) for alive, own in zip(draft.live_bytes(), staged, strict=True))
-        capacity = home.size_bytes - draft.caller_bytes - others
-        places, given = following(draft.flows), draft.transfers
-        before = times_of(given, cycles, streamed, link).end
+        ahead = Ahead(self.request, mapping, draft, measured.constant_bytes, draft.transfers)
+        missing = 0
         for _ in range(ROUNDS_MAX):
-            fetching = Fetching(ways.shared.groups, ways.options, live, capacity, places, given, link)
-            found = fetching.improved([0] * len(ways.options), before)
+            found = ahead.found(missing)
             if found is None:
                 break
-            picked = zip(ways.shared.groups, (o[n] for o, n in zip(ways.options, found.chosen, strict=True)), strict=True)
-            chosen = {task: one for group, option in picked for task, one in zip(group, option.assignments, strict=True)}
-            other = _with(mapping, tuple(chosen[task] for task in sorted(chosen)), "local search")
+            other = _with(mapping, ahead.assignments(found), "annealing")
             now = self._measure(other, (draft.reach,), found.fetches)
             if now.over_bytes <= 0:
                 return now
-            capacity -= now.over_bytes
+            missing += now.over_bytes
         return measured
 
     def _program(self, measured: _Measured, stored_bytes: int) -> Program:
@@ -235,8 +223,10 @@ class Planner:
         draft = measured.draft
         known = len(draft.owned) + len(draft.scratch)
         places = draft.allocation.offsets
-        plain = replace(draft, blocks=draft.blocks[:known], allocation=replace(draft.allocation, offsets=places[:known]))
-        program = program_of(self.soc, plain, measured.constant_bytes, stored_bytes)
+        plain = replace(
+            draft, blocks=draft.blocks[:known], allocation=replace(draft.allocation, offsets=places[:known])
+        )
+        program = program_of(self.soc, plain, measured.needs.constants, measured.needs.stored)
         if not draft.transfers or self.link is None:
             return program
         cycles = [assignment.schedule.cost.total_cycles for assignment in draft.assignments]
@@ -264,7 +254,6 @@ class Planner:
             predicted_cycles=times.end,
             swaps=_swaps(draft, buffers, times, self.soc.host),
         )
-
 
     def _constants(self, draft: CopyDraft, offsets: Sequence[int], stored_bytes: int) -> tuple[Buffer, ...]:
         """The buffers of fetched constants, and the one of all in the store."""

@@ -24,9 +24,9 @@ REACHES = (1.0, 0.5, 0.25, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """One copy between ``part`` (a tensor in the home memory, from ``part_start`` on) and the bytes of ``whole`` (in the
-    store) from ``start_bytes`` on. It starts before the task at position ``first``, which waits for earlier copies before, and has ended before the
-    one at ``last``; if that is the same task, it waits for the copy too."""
+    """One copy between ``part`` (a tensor in the home memory, from ``part_start`` on) and the bytes of ``whole`` (in
+    the store) from ``start_bytes`` on. It starts before the task at position ``first``, which waits for earlier copies
+    before, and has ended before the one at ``last``; if that is the same task, it waits for the copy too."""
 
     part: str
     whole: str
