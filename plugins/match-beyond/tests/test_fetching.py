@@ -5,19 +5,17 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from match_beyond.fetching import Fetching, Option
 from match_beyond.planning import plan
-from match_core import hookimpl
 from match_core.contract.hardware import Link
 from match_core.contract.planning import Plan, PlanRequest
 from match_core.contract.program import Program
-from match_core.plugin.discovery import Found
-from match_core.plugin.facade import Plugins
 from match_core.validate.sequential_program import program_faults
 from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
@@ -26,23 +24,6 @@ from benchmarks.large_networks import NetworkBuilder
 LINK = Link("ram", "l2", "l3", 1.0, setup_cycles=10)
 #: Less than the network's constants and activations together.
 L2_BYTES = 60_000
-
-
-@dataclass
-class Spy:
-    """Answers ``match_plan`` and keeps requests and answers; without ``fetches``, as if nothing could be fetched."""
-
-    fetches: bool = True
-    match_contract = 1
-    seen: list[tuple[PlanRequest, Plan]] = field(default_factory=list)
-
-    @hookimpl(tryfirst=True)
-    def match_plan(self, request: PlanRequest) -> Plan | None:
-        """The plan of match-beyond."""
-        answer = plan(request)
-        if answer is not None:
-            self.seen.append((request, answer))
-        return answer if self.fetches else plain(request)
 
 
 def plain(request: PlanRequest) -> Plan | None:
@@ -60,14 +41,12 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def spied(model: Path) -> tuple[Spy, VerifyResult]:
-    spy = Spy()
-    plugins = Plugins.load((Found("spy", "spy", "0", lambda: spy),))
+def spied(model: Path, spy: Any) -> tuple[Any, VerifyResult]:
     request = VerifyRequest(model, "gap9", memory=(("l2", L2_BYTES),), mode="lazy", sanitize=True)
-    return spy, verify_model(request, plugins)
+    return spy, verify_model(request, spy.plugins())
 
 
-def test_copies_that_arrive_late_change_no_bit(spied: tuple[Spy, VerifyResult]) -> None:
+def test_copies_that_arrive_late_change_no_bit(spied: tuple[Any, VerifyResult]) -> None:
     spy, result = spied
     program = result.compilation.program
     assert result.bit_exact
@@ -76,14 +55,14 @@ def test_copies_that_arrive_late_change_no_bit(spied: tuple[Spy, VerifyResult]) 
     assert abs(program.predicted_cycles / result.run.cycles_total - 1) < 0.02
 
 
-def test_it_is_faster_than_streaming_alone(spied: tuple[Spy, VerifyResult]) -> None:
+def test_it_is_faster_than_streaming_alone(spied: tuple[Any, VerifyResult]) -> None:
     (request, answer), *_ = spied[0].seen
     streaming = sum(assignment.schedule.cost.total_cycles for assignment in request.mapping.assignments)
     assert answer.program.predicted_cycles < streaming
     assert plain(request) is None
 
 
-def test_the_host_starts_copies_of_constants_in_c(spied: tuple[Spy, VerifyResult]) -> None:
+def test_the_host_starts_copies_of_constants_in_c(spied: tuple[Any, VerifyResult]) -> None:
     files = (file for file in spied[1].compilation.sources.files if file.name.endswith(".c"))
     text = "\n".join(file.content.decode() for file in files)
     assert re.search(r"match_gap9_swap_in\(l2 \+ \d+u, ctx->l3 \+ \d+u, \d+u\);", text)
@@ -130,7 +109,7 @@ def mutants(program: Program) -> Iterator[tuple[str, Program]]:
                         yield f"{buffer.name} in the memory of {other.name}", replace(program, buffers=buffers)
 
 
-def test_every_mutant_is_caught(spied: tuple[Spy, VerifyResult]) -> None:
+def test_every_mutant_is_caught(spied: tuple[Any, VerifyResult]) -> None:
     spy, result = spied
     request, answer = spy.seen[-1]
     program, graph = answer.program, result.compilation.model.graph
@@ -143,7 +122,7 @@ def test_every_mutant_is_caught(spied: tuple[Spy, VerifyResult]) -> None:
     assert not missed
 
 
-def test_a_copy_that_starts_while_its_memory_is_in_use_is_caught(spied: tuple[Spy, VerifyResult]) -> None:
+def test_a_copy_that_starts_while_its_memory_is_in_use_is_caught(spied: tuple[Any, VerifyResult]) -> None:
     spy, result = spied
     request, answer = spy.seen[-1]
     needs = request.measure(tuple(task.assignment for task in answer.program.tasks))
