@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import InfeasibleError, MatchError, UnsupportedError
 from match_core.contract.fitting import FitRequest
 from match_core.contract.mapping import MappingRequest
 from match_core.contract.planning import PlanRequest
-from match_core.deploy.deployment import Lowering, stage
+from match_core.deploy.deployment import Lowering, bytes_of, copies_of, stage
 from match_core.deploy.sequential import Deployer
 from match_core.map.bodies import with_bodies
 from match_core.map.convert import Conversions, converted
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from match_core.contract.hardware import Soc, Unit
     from match_core.contract.mapping import Assignment, Mapping
     from match_core.contract.model import Model
-    from match_core.contract.observe import Facts, StageObserver
+    from match_core.contract.observe import StageObserver
     from match_core.deploy.compile_options import CompileOptions
     from match_core.deploy.deployment import Deployment
     from match_core.lower.lower import Title
@@ -118,8 +118,7 @@ class Deploying:
     def _fitted(self, cache: ScheduleCache, sequential: _Sequential) -> Deployed | None:
         """The program of a rewritten model that fits (hook ``match_fit``); None if there is none. InfeasibleError
         MATCH-M001 with a lower bound if the package proves that there is none."""
-        error, plain = sequential.error, sequential.deployment
-        swaps = self._waits
+        error, plain, swaps = sequential.error, sequential.deployment, self._host_copies()
         if error is None or not (swaps or all(unit.memory is None for unit in self.units)):
             return None
         made: list[tuple[Model, Deployed]] = []
@@ -245,7 +244,7 @@ class Deploying:
             chosen.model, chosen.mapping, scheduler, lambda assignments: lowering.code(assignments).needs, overflow
         )
         deployment = stage(
-            self.observer, "plan concurrently", lambda: self._by_package(request, scheduler, lowering), _facts_of_made
+            self.observer, "plan concurrently", lambda: self._by_package(request, scheduler, lowering), copies_of
         )
         return None if deployment is None else _Concurrent(chosen.model, deployment)
 
@@ -323,20 +322,18 @@ class Deploying:
             return self._by_package(PlanRequest(*given, offered=chosen.offered), scheduler, lowering)
 
         if chosen.model.parts:
-            found = stage(self.observer, "plan", lambda: copying(chosen.mapping), _facts_of_made)
+            found = stage(self.observer, "plan", lambda: copying(chosen.mapping), copies_of)
             if found is None:
                 raise self.plugins.no_answer("match_plan", "copies to the store cannot be planned", self.soc)
             return found
-        made = stage(self.observer, "plan", lambda: deployer.deploy(chosen.mapping), _facts_of_planned)
+        made = stage(self.observer, "plan", lambda: deployer.deploy(chosen.mapping), bytes_of)
         ordered = tuple(task.assignment for task in made.program.tasks)
-        if not self._waits or not any(assignment.schedule.streamed(self.soc.home) for assignment in ordered):
+        if not self._host_copies() or not any(assignment.schedule.streamed(self.soc.home) for assignment in ordered):
             return made
-        mapping = replace(made.mapping, assignments=ordered)
-        found = stage(self.observer, "fetch", lambda: copying(mapping), _facts_of_made)
+        found = stage(self.observer, "fetch", lambda: copying(replace(made.mapping, assignments=ordered)), copies_of)
         return min((made, found or made), key=lambda one: one.program.predicted_cycles)
 
-    @cached_property
-    def _waits(self) -> bool:
+    def _host_copies(self) -> bool:
         """Whether the host of a sequential program can copy to the store and back while tasks run."""
         apis = [self.plugins.emit_api(self.soc, unit) for unit in self.units]
         return self.soc.swap_link is not None and any(api.swap is not None and api.swap.wait for api in apis)
@@ -351,11 +348,3 @@ class Deploying:
 
     def _scheduler(self, soc: Soc, cache: ScheduleCache) -> Scheduler:
         return Scheduler(soc, self.units, self.options.objective, self.plugins, cache, self.options.jobs, self.observer)
-
-
-def _facts_of_made(made: Deployment | None) -> Facts:
-    return {} if made is None else {"cycles": made.program.predicted_cycles, "swaps": len(made.program.swaps)}
-
-
-def _facts_of_planned(made: Deployment) -> Facts:
-    return {f"{use.memory}_bytes": use.used_bytes for use in made.program.memory}

@@ -45,6 +45,16 @@ class Deployment:
     apis: Mapping[str, UnitApi]
 
 
+def bytes_of(made: Deployment) -> Facts:
+    """The used bytes of each memory."""
+    return {f"{use.memory}_bytes": use.used_bytes for use in made.program.memory}
+
+
+def copies_of(made: Deployment | None) -> Facts:
+    """The cycles of a program that a package planned, and its copies."""
+    return {} if made is None else {"cycles": made.program.predicted_cycles, "swaps": len(made.program.swaps)}
+
+
 @dataclass(frozen=True)
 class Code:
     """The code of assignments in their order, its constants, and the memory that it requires."""

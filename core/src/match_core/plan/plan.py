@@ -84,8 +84,8 @@ def _memory_use(soc: Soc, draft: Draft, constant_bytes: int, stored_bytes: int) 
     for memory in soc.memories:
         use = MemoryUse(memory.name, working.get(memory.name, 0), held.get(memory.name, 0), memory.size_bytes)
         if memory.name == soc.home:
-            own, callers = draft.allocation.arena_bytes, draft.caller_bytes
-            use = MemoryUse(memory.name, own, constant_bytes, memory.size_bytes, callers)
+            use = replace(use, arena_bytes=draft.allocation.arena_bytes, caller_bytes=draft.caller_bytes)
+            use = replace(use, constant_bytes=constant_bytes)
         elif memory.name == soc.store:
             use = replace(use, constant_bytes=stored_bytes)
         if memory.name == soc.overflow:

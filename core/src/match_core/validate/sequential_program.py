@@ -39,8 +39,7 @@ def program_faults(
     large enough and live long enough; buffers that live at the same time do not overlap, except as the kernel of the
     only task at which both live allows (``overlaps``); everything is inside its
     arena, aligned, and within the memories; streamed constants are in the store and staged. If parts of tensors are
-    copied to the store and back, or constants (``stored`` there) fetched, the program is replayed with the bytes of
-    every tensor (``contents.py``)."""
+    copied to the store and back, or constants (``stored`` there) fetched, ``contents.py`` replays all bytes."""
     faults = [*_task_faults(graph, program)]
     if not faults:
         faults += _buffer_faults(graph, program)
