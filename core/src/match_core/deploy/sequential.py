@@ -63,8 +63,7 @@ class Deployer:
 
     def deploy(self, mapping: UnitMapping) -> Deployment:
         """The program of a mapping. InfeasibleError MATCH-M001 if it does not fit, streamed or not."""
-        measured = self._measure(mapping)
-        soc = self.scheduler.soc
+        measured, soc = self._measure(mapping), self.scheduler.soc
         if measured.over_bytes > 0 and soc.store is not None:
             mapping, measured = self._streamed(mapping, measured)
             measured = self._measure(mapping, measured.code)  # the draft was made with little effort
