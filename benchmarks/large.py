@@ -23,6 +23,7 @@ from pathlib import Path
 from time import process_time
 
 from match_beyond.choice import Chooser, Run
+from match_beyond.fetching import IMAGE
 from match_beyond.network import Network
 from match_beyond.search import fit
 from match_core import hookimpl
@@ -118,12 +119,13 @@ def measured(model: Path, memory_bytes: int, mean: str = "all", *, run: bool = T
         compilation = compile_model(request, plugins, NullObserver()).compilation
     program = compilation.program
     stored = {task.index: task.assignment.schedule.streamed("l2") for task in program.tasks}
-    constants = sum(
+    fetched = sum(swap.size_bytes for swap in program.swaps if swap.source == IMAGE)
+    constants = fetched + sum(
         placement_bytes
         for task in program.tasks
         for placement_bytes in _streamed(task.assignment.candidate.workload.operands, stored[task.index])
     )
-    moved = sum(swap.size_bytes for swap in program.swaps)
+    moved = sum(swap.size_bytes for swap in program.swaps) - fetched
     bound = 0 if spy.request is None else bound_cycles(spy.request, compilation.model.away, constants > 0)
     code = [task for task in program.tasks if not task.assignment.candidate.pattern.view]
     return Row(

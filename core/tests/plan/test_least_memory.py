@@ -11,9 +11,9 @@ from match_core.ir.topology import Topology
 from match_core.map.dataflow import Flow, Storage, flow_of, storages_of
 from match_core.plan import least_memory
 from match_core.plan.least_memory import least_memory_order
-from match_core.plan.plan import plan
 from match_core.validate.sequential_program import program_faults
 
+from core.tests.plan.planned import plan
 from tests.examples import examples
 
 

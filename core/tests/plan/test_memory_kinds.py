@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from match_core.contract.errors import InfeasibleError
 from match_core.contract.hardware import Link, Memory, Soc
-from match_core.plan.plan import plan
 from match_core.validate.sequential_program import program_faults
+
+from core.tests.plan.planned import plan
 
 FLASH = Memory("flash", 2, 4096, kind="read-only")
 RAM = Memory("ram", 1, 4096)

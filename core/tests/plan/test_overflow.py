@@ -10,10 +10,10 @@ from match_core.contract.candidate import Candidates
 from match_core.contract.hardware import Link, Memory, Soc, Unit
 from match_core.plan.draft import draft_of
 from match_core.plan.overflow import overflowing, placed
-from match_core.plan.plan import plan
 from match_core.validate.sequential_program import program_faults
 
 from core.tests.plan.conftest import Operator, side_by_side
+from core.tests.plan.planned import plan
 
 
 def roomy(soc: Soc) -> Soc:

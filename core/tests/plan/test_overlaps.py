@@ -12,9 +12,9 @@ from match_core.contract.unit_api import Overwrite
 from match_core.plan.allocate import allocate
 from match_core.plan.pack_exact import pack
 from match_core.plan.packing import Block, Packing, least_span
-from match_core.plan.plan import plan
 from match_core.validate.sequential_program import program_faults
 
+from core.tests.plan.planned import plan
 from tests.examples import examples
 
 

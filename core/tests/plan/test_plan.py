@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from match_core.contract.errors import InfeasibleError, UnsupportedError
 from match_core.map.dataflow import tensor_bytes
-from match_core.plan.plan import plan
 from match_core.validate.sequential_program import program_faults
 
+from core.tests.plan.planned import plan
 from tests.examples import examples
 
 

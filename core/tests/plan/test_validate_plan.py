@@ -9,8 +9,9 @@ from match_core.contract.errors import InfeasibleError
 from match_core.contract.hardware import Memory
 from match_core.contract.loops import Placement
 from match_core.contract.workload import Axis, Operand, Workload
-from match_core.plan.plan import plan
 from match_core.validate.sequential_program import InvalidProgramError, program_faults, validate_program
+
+from core.tests.plan.planned import plan
 
 
 @pytest.fixture

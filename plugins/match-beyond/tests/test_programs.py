@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from match_core.contract.compilation import Compilation
@@ -32,9 +33,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def compilation(model: Path) -> Compilation:
+def compilation(model: Path, spy: Any) -> Compilation:
     request = CompileRequest(model, "gap9", memory=(("l2", L2_BYTES),))
-    return compile_model(request, Plugins.load(), NullObserver()).compilation
+    return compile_model(request, spy.plugins(), NullObserver()).compilation
 
 
 def test_copies_that_arrive_late_change_no_bit(model: Path) -> None:
@@ -46,9 +47,9 @@ def test_copies_that_arrive_late_change_no_bit(model: Path) -> None:
     assert abs(program.predicted_cycles / result.run.cycles_total - 1) < 0.02
 
 
-def test_the_program_is_valid_and_uses_stripes(compilation: Compilation) -> None:
+def test_the_program_is_valid_and_uses_stripes(compilation: Compilation, spy: Any) -> None:
     program = compilation.program
-    assert program_faults(compilation.model.graph, program) == ()
+    assert program_faults(compilation.model.graph, program, (), spy.places(program)) == ()
     assert compilation.model.parts and compilation.model.away
     assert any(buffer.starts for buffer in program.buffers)
 
@@ -80,11 +81,11 @@ def mutants(program: Program) -> Iterator[tuple[str, Program]]:
             yield f"{name} at a wrong place", replace(program, buffers=buffers)
 
 
-def test_every_mutant_is_caught(compilation: Compilation) -> None:
+def test_every_mutant_is_caught(compilation: Compilation, spy: Any) -> None:
     graph, program = compilation.model.graph, compilation.program
-    found = list(mutants(program))
+    found, places = list(mutants(program)), spy.places(program)
     sizes = {name: tensor_bytes(tensor) for name, tensor in tensors_of(graph).items()}
-    missed = [name for name, mutant in found if not any(content_faults(graph, mutant, sizes))]
+    missed = [name for name, mutant in found if not any(content_faults(graph, mutant, sizes, places))]
     assert len(found) > 40
     assert not [name for name in missed if "starts at once" not in name and "no wait" not in name], missed
     # A later wait, or memory that nothing else used before, can make such a mistake harmless.

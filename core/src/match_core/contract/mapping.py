@@ -41,10 +41,11 @@ class SolverStatus:
 
 @dataclass(frozen=True)
 class Assignment:
-    """A chosen candidate with its schedule."""
+    """A chosen candidate with its schedule; ``fetched``: constants that the host copies from the store before."""
 
     candidate: Candidate
     schedule: LoopSchedule
+    fetched: tuple[str, ...] = ()
 
 
 def held_bytes(assignments: Iterable[Assignment]) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping as Table
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,19 +21,21 @@ Sizes = tuple[tuple[str, int], ...]
 @dataclass(frozen=True)
 class Needs:
     """What the code of assignments requires besides activations: ``constants`` in the home memory, ``stored`` constants
-    in the Soc's store, bytes of ``scratch`` in the home memory by position, and ``overlaps`` that kernels allow."""
+    in the Soc's store, bytes of ``scratch`` in the home memory by position, ``overlaps`` that kernels allow, and
+    ``places`` of operands in the store's image by position."""
 
     constants: Sizes
     stored: Sizes
     scratch: Table[int, int]
     overlaps: tuple[Overwrite, ...] = ()
+    places: Table[int, Table[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """Requests times and addresses for a concurrent mapping, or for a sequential one of a model with parts. ``measure``
-    returns what assignments require; ``overflow``: tensors in the Soc's overflow memory; ``offered``: for a sequential
-    mapping, all candidates with schedules."""
+    """Requests times and addresses for a concurrent mapping, or for a sequential one with parts or streamed constants.
+    ``measure`` returns what assignments require; ``overflow``: tensors in the Soc's overflow memory; ``offered``: for a
+    sequential mapping, all candidates with schedules."""
 
     model: Model
     mapping: Mapping

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Buffer:
     """Bytes of one memory. Activations live during tasks [first_task, last_task] (inclusive); ``tensors`` are the
     graph tensors that share the bytes (views); ``starts``: (tensor, bytes from the start of the buffer) of those that
-    are parts of it and do not begin there. Constants have their own sections and no offset here."""
+    are parts of it and do not begin there. Kind "constant": the store's image, and what is fetched from it."""
 
     name: str
     tensors: tuple[str, ...]
@@ -23,7 +23,7 @@ class Buffer:
     size_bytes: int
     first_task: int
     last_task: int
-    kind: Literal["activation", "input", "output", "scratch"] = "activation"
+    kind: Literal["activation", "input", "output", "scratch", "constant"] = "activation"
     starts: tuple[tuple[str, int], ...] = ()
 
 

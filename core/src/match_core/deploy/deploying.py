@@ -11,7 +11,8 @@ from match_core.contract.errors import InfeasibleError, MatchError, UnsupportedE
 from match_core.contract.fitting import FitRequest
 from match_core.contract.mapping import MappingRequest
 from match_core.contract.planning import PlanRequest
-from match_core.deploy.deployment import Lowering, stage
+from match_core.deploy.deployment import Lowering, bytes_of, copies_of, stage
+from match_core.deploy.found import Concurrent, Sequential
 from match_core.deploy.sequential import Deployer
 from match_core.map.bodies import with_bodies
 from match_core.map.convert import Conversions, converted
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from match_core.contract.hardware import Soc, Unit
     from match_core.contract.mapping import Assignment, Mapping
     from match_core.contract.model import Model
-    from match_core.contract.observe import Facts, StageObserver
+    from match_core.contract.observe import StageObserver
     from match_core.deploy.compile_options import CompileOptions
     from match_core.deploy.deployment import Deployment
     from match_core.lower.lower import Title
@@ -54,30 +55,6 @@ class Deployed:
     offered: tuple[Assignment, ...]
     sequential_cycles: int | None
     declined_cycles: int | None = None
-
-
-@dataclass(frozen=True)
-class _Sequential:
-    """A sequential mapping of the candidates and the model of its program; ``deployment`` is None if it does not fit;
-    ``error``: why it, or a cheaper one, does not; ``overflow``: tensors that had to move to the overflow memory;
-    ``spare``: with those that would be next, if it streams constants."""
-
-    model: Model
-    mapping: Mapping
-    refused: tuple[Refusal, ...]
-    offered: tuple[Assignment, ...]
-    overflow: frozenset[str]
-    deployment: Deployment | None
-    error: InfeasibleError | None = None
-    spare: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class _Concurrent:
-    """A program whose units run at the same time, and its model."""
-
-    model: Model
-    deployment: Deployment
 
 
 @dataclass(frozen=True)
@@ -117,12 +94,10 @@ class Deploying:
             raise reasoned(sequential.error, "in any program", self._fit(cache, sequential, None))
         return Deployed(sequential.model, plain, sequential.refused, sequential.offered, cycles, declined)
 
-    def _fitted(self, cache: ScheduleCache, sequential: _Sequential) -> Deployed | None:
+    def _fitted(self, cache: ScheduleCache, sequential: Sequential) -> Deployed | None:
         """The program of a rewritten model that fits (hook ``match_fit``); None if there is none. InfeasibleError
         MATCH-M001 with a lower bound if the package proves that there is none."""
-        error, plain = sequential.error, sequential.deployment
-        apis = [self.plugins.emit_api(self.soc, unit) for unit in self.units]
-        swaps = any(api.swap is not None and api.swap.wait for api in apis)
+        error, plain, swaps = sequential.error, sequential.deployment, self._host_copies()
         if error is None or not (swaps or all(unit.memory is None for unit in self.units)):
             return None
         made: list[tuple[Model, Deployed]] = []
@@ -145,7 +120,7 @@ class Deploying:
         limit = plain.program.predicted_cycles if plain is not None else None
         return found if found is None or limit is None or (found.sequential_cycles or 0) < limit else None
 
-    def _fit(self, cache: ScheduleCache, sequential: _Sequential, attempt: _Attempt | None) -> Fit | None:
+    def _fit(self, cache: ScheduleCache, sequential: Sequential, attempt: _Attempt | None) -> Fit | None:
         lowering = Lowering(sequential.model, self._scheduler(self.soc, cache), self.titles(sequential.model))
         overlaps = lowering.code(sequential.mapping.assignments).needs.overlaps
         model, mapping, divisible = sequential.model, sequential.mapping, attempt is not None
@@ -170,28 +145,27 @@ class Deploying:
         cycles = concurrent.program.predicted_cycles
         return plain.program.predicted_cycles - cycles > cycles * self.soc.uncertain_share("concurrent")
 
-    def _sequential(self, scheduler: Scheduler) -> _Sequential:
+    def _sequential(self, scheduler: Scheduler) -> Sequential:
         """Repeats with more tensors in the overflow memory, then with fewer kernels that need scratch, while the
         program does not fit, and while it streams constants, until that is no better. Of programs that do not fit, the
         mapping is the cheapest, the error that of the smallest."""
         overflow: frozenset[str] = frozenset()
         barred: frozenset[int] = frozenset()
-        first: _Sequential | None = None
-        best: _Sequential | None = None
+        first: Sequential | None = None
+        best: Sequential | None = None
         while True:
             scheduled, refused = self._scheduled(scheduler, overflow)
             allowed = tuple(item for item in scheduled if item.candidate.index not in barred)
             mapping, chosen = self._mapped(scheduler, allowed, refused)
             model = chosen.model
             deployer = Deployer(Lowering(model, scheduler, self.titles(model)), chosen.offered, overflow)
-            made = _Sequential(model, mapping, refused, scheduled, overflow, None, first.error if first else None)
+            made = Sequential(model, mapping, refused, scheduled, overflow, None, first.error if first else None)
             try:
-                plan = self._planned if not model.parts else partial(self._with_copies, chosen)
-                made = replace(made, deployment=plan(deployer, chosen.mapping))
-                if best is not None and _value(made) >= _value(best):
+                made = replace(made, deployment=self._planned(chosen, deployer))
+                if best is not None and made.value >= best.value:
                     return best
                 best = made
-                if not self._streams(made):
+                if not made.streams_to(self.soc.home):
                     return best
             except InfeasibleError as error:
                 if best is not None:
@@ -205,17 +179,13 @@ class Deploying:
                 return best or first or made
             overflow, barred = overflow | more, barred | (frozenset() if more else fewer)
 
-    def _streams(self, made: _Sequential) -> bool:
-        tasks = made.deployment.program.tasks if made.deployment is not None else ()
-        return any(task.assignment.schedule.streamed(self.soc.home) for task in tasks)
-
-    def _concurrent(self, scheduler: Scheduler, sequential: _Sequential) -> _Concurrent | None:
+    def _concurrent(self, scheduler: Scheduler, sequential: Sequential) -> Concurrent | None:
         """The fastest concurrent program. None if it does not fit, if an operator does not fit the part of a memory
         that its unit has in this mode, or if no package maps and plans it; the reason is raised if the user requested a
         concurrent program. If the sequential program moved tensors to the overflow memory, both with and without them
         are tried: swaps may be faster than that memory, or may not fit. If neither fits, those that would be next move
         too."""
-        found: list[_Concurrent] = []
+        found: list[Concurrent] = []
         refused: MatchError | None = None
         for overflow in dict.fromkeys((frozenset[str](), sequential.overflow, sequential.spare)):
             if found and overflow not in (frozenset[str](), sequential.overflow):
@@ -235,8 +205,8 @@ class Deploying:
         return min(found, key=lambda made: made.deployment.program.predicted_cycles, default=None)
 
     def _concurrent_with(
-        self, scheduler: Scheduler, sequential: _Sequential, overflow: frozenset[str]
-    ) -> _Concurrent | None:
+        self, scheduler: Scheduler, sequential: Sequential, overflow: frozenset[str]
+    ) -> Concurrent | None:
         plain, limit = sequential.deployment, None
         if plain is not None and self.options.execution == "auto" and self.options.objective == "latency":
             limit = int(plain.program.predicted_cycles / (1 + self.soc.uncertain_share("concurrent")))
@@ -267,9 +237,9 @@ class Deploying:
             chosen.model, chosen.mapping, scheduler, lambda assignments: lowering.code(assignments).needs, overflow
         )
         deployment = stage(
-            self.observer, "plan concurrently", lambda: self._by_package(request, scheduler, lowering), _facts_of_made
+            self.observer, "plan concurrently", lambda: self._by_package(request, scheduler, lowering), copies_of
         )
-        return None if deployment is None else _Concurrent(chosen.model, deployment)
+        return None if deployment is None else Concurrent(chosen.model, deployment)
 
     def _scheduled(
         self, scheduler: Scheduler, overflow: frozenset[str]
@@ -335,24 +305,31 @@ class Deploying:
             validate_mapping(chosen.model.graph, chosen.mapping)
         scheduler.validate(chosen.mapping.assignments)
 
-    def _planned(self, deployer: Deployer, mapping: Mapping) -> Deployment:
-        return stage(
-            self.observer,
-            "plan",
-            lambda: deployer.deploy(mapping),
-            lambda made: {f"{use.memory}_bytes": use.used_bytes for use in made.program.memory},
-        )
-
-    def _with_copies(self, chosen: Converted, deployer: Deployer, mapping: Mapping) -> Deployment:
-        """The program of a model with parts, as a package plans it."""
+    def _planned(self, chosen: Converted, deployer: Deployer) -> Deployment:
+        """The program of the core; of a package if the model has parts, or if it fetches constants that the core's
+        program streams and is faster."""
         lowering, scheduler = deployer.lowering, deployer.scheduler
-        request = PlanRequest(
-            chosen.model, mapping, scheduler, lambda which: lowering.code(which).needs, offered=chosen.offered
-        )
-        made = stage(self.observer, "plan", lambda: self._by_package(request, scheduler, lowering), _facts_of_made)
-        if made is None:
-            raise self.plugins.no_answer("match_plan", "copies to the store cannot be planned", self.soc)
-        return made
+
+        def copying(mapping: Mapping) -> Deployment | None:
+            given = (chosen.model, mapping, scheduler, lambda which: lowering.code(which).needs)
+            return self._by_package(PlanRequest(*given, offered=chosen.offered), scheduler, lowering)
+
+        if chosen.model.parts:
+            found = stage(self.observer, "plan", lambda: copying(chosen.mapping), copies_of)
+            if found is None:
+                raise self.plugins.no_answer("match_plan", "copies to the store cannot be planned", self.soc)
+            return found
+        made = stage(self.observer, "plan", lambda: deployer.deploy(chosen.mapping), bytes_of)
+        ordered = tuple(task.assignment for task in made.program.tasks)
+        if not self._host_copies() or not any(assignment.schedule.streamed(self.soc.home) for assignment in ordered):
+            return made
+        found = stage(self.observer, "fetch", lambda: copying(replace(made.mapping, assignments=ordered)), copies_of)
+        return min((made, found or made), key=lambda one: one.program.predicted_cycles)
+
+    def _host_copies(self) -> bool:
+        """Whether the host of a sequential program can copy to the store and back while tasks run."""
+        apis = [self.plugins.emit_api(self.soc, unit) for unit in self.units]
+        return self.soc.swap_link is not None and any(api.swap is not None and api.swap.wait for api in apis)
 
     def _by_package(self, request: PlanRequest, scheduler: Scheduler, lowering: Lowering) -> Deployment | None:
         """The answer to ``match_plan``, checked and priced; None if no package plans the program."""
@@ -364,12 +341,3 @@ class Deploying:
 
     def _scheduler(self, soc: Soc, cache: ScheduleCache) -> Scheduler:
         return Scheduler(soc, self.units, self.options.objective, self.plugins, cache, self.options.jobs, self.observer)
-
-
-def _value(made: _Sequential) -> int:
-    assert made.deployment is not None
-    return made.deployment.mapping.objective_value
-
-
-def _facts_of_made(made: Deployment | None) -> Facts:
-    return {} if made is None else {"cycles": made.program.predicted_cycles, "swaps": len(made.program.swaps)}

@@ -45,6 +45,16 @@ class Deployment:
     apis: Mapping[str, UnitApi]
 
 
+def bytes_of(made: Deployment) -> Facts:
+    """The used bytes of each memory."""
+    return {f"{use.memory}_bytes": use.used_bytes for use in made.program.memory}
+
+
+def copies_of(made: Deployment | None) -> Facts:
+    """The cycles of a program that a package planned, and its copies."""
+    return {} if made is None else {"cycles": made.program.predicted_cycles, "swaps": len(made.program.swaps)}
+
+
 @dataclass(frozen=True)
 class Code:
     """The code of assignments in their order, its constants, and the memory that it requires."""
@@ -83,7 +93,8 @@ class Lowering:
         scratch = {i: low.scratch_bytes for i, low in enumerate(lowered) if low is not None and low.scratch_bytes}
         sizes = ((), pool.sizes()) if soc.mapped else (pool.sizes(), pool.stored_sizes())
         overlaps = (low.inline.overlaps for low in lowered if low is not None and low.inline is not None)
-        return Code(lowered, pool, Needs(*sizes, scratch, tuple(chain.from_iterable(overlaps))))
+        places = {i: low.stored for i, low in enumerate(lowered) if low is not None and low.stored}
+        return Code(lowered, pool, Needs(*sizes, scratch, tuple(chain.from_iterable(overlaps)), places))
 
     def deployment(self, mapping: UnitMapping, program: Program, code: Code | None = None) -> Deployment:
         """The program with its code in planned order (``code``: in the order of the mapping, if available)."""

@@ -10,8 +10,8 @@ from match_core.deploy.deployment import Code, Deployment, Lowering
 from match_core.map.objective import weighting_of
 from match_core.plan.draft import Draft, draft_of
 from match_core.plan.overflow import overflowing
-from match_core.plan.plan import plan
-from match_core.plan.shortage import Shortage
+from match_core.plan.plan import program_of
+from match_core.plan.shortage import check_fit
 from match_core.plan.streaming import Problem, choose_streaming
 from match_core.plan.variants import Variants, resident_bytes, variants_of
 from match_core.validate.sequential_program import validate_program
@@ -63,17 +63,13 @@ class Deployer:
 
     def deploy(self, mapping: UnitMapping) -> Deployment:
         """The program of a mapping. InfeasibleError MATCH-M001 if it does not fit, streamed or not."""
-        measured = self._measure(mapping)
-        soc = self.scheduler.soc
-        draft: Draft | None = measured.draft
+        measured, soc = self._measure(mapping), self.scheduler.soc
         if measured.over_bytes > 0 and soc.store is not None:
             mapping, measured = self._streamed(mapping, measured)
-            draft = None  # the draft of streamed constants was made with little effort
+            measured = self._measure(mapping, measured.code)  # the draft was made with little effort
         needs = measured.code.needs
-        if measured.over_bytes > 0:
-            raise Shortage(measured.draft, needs.constants, None if soc.mapped else soc.store).error(self.model)
-        given = (needs.constants, needs.scratch, needs.stored, self.overflow, draft, needs.overlaps)
-        program = plan(self.model, mapping, soc, *given)
+        check_fit(self.model, soc, measured.draft, needs.constants, needs.stored)
+        program = program_of(soc, measured.draft, needs.constants, needs.stored)
         validate_program(self.model.graph, program, needs.overlaps)
         return self.lowering.deployment(mapping, program, measured.code)
 
@@ -93,8 +89,8 @@ class Deployer:
         found = [one for one in used if memories[one.unit] is None and _others(one, offered)]
         return frozenset(candidate.index for candidate in found[: -(-len(found) // 2)])
 
-    def _measure(self, mapping: UnitMapping, *, thorough: bool = True) -> _Measured:
-        code, soc = self.lowering.code(mapping.assignments), self.scheduler.soc
+    def _measure(self, mapping: UnitMapping, code: Code | None = None, *, thorough: bool = True) -> _Measured:
+        code, soc = code or self.lowering.code(mapping.assignments), self.scheduler.soc
         home, needs = soc.memory(soc.home), code.needs
         given = (self.model, mapping, home, code.constant_bytes, needs.scratch, self.overflow, needs.overlaps)
         draft = draft_of(*given, thorough=thorough)

@@ -60,17 +60,12 @@ def store_views(program: Program, name: str, image: bytes) -> tuple[StoreView, .
 
 def swap_area_views(program: Program) -> tuple[SwapAreaView, ...]:
     """The part of the store for swapped buffers; empty if there are none."""
-    return tuple(
-        SwapAreaView(
-            use.memory,
-            field := _with(program.soc, use.memory, "_swap"),
-            field.upper(),
-            use.arena_bytes,
-            program.soc.memory(use.memory).alignment_bytes,
-        )
-        for use in program.memory
-        if program.swaps and use.memory == program.soc.store
-    )
+    soc, views = program.soc, []
+    for use in program.memory if program.swaps else ():
+        if use.memory == soc.store and use.arena_bytes:
+            field, alignment = _with(soc, use.memory, "_swap"), soc.memory(use.memory).alignment_bytes
+            views.append(SwapAreaView(use.memory, field, field.upper(), use.arena_bytes, alignment))
+    return tuple(views)
 
 
 def tensor_views(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from match_core.emit.memory_views import swap_area_views
+from match_core.ir.naming import c_identifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,5 +51,7 @@ def _start(program: Program, swap: Swap, api: SwapApi, places: Places) -> str:
     ends = ((by_name[swap.source], swap.source_start), (by_name[swap.target], swap.target_start))
     out = ends[1][0].memory == program.soc.store
     (near, start), (far, first) = ends if out else ends[::-1]
-    store, home = f"ctx->{swap_area_views(program)[0].field} + {far.offset_bytes + first}u", places.at(near, start)
+    constants = far.kind == "constant"
+    field = c_identifier(far.memory) if constants else swap_area_views(program)[0].field
+    store, home = f"ctx->{field} + {far.offset_bytes + first}u", places.at(near, start)
     return (f"{api.copy_out}({store}, {home}" if out else f"{api.copy_in}({home}, {store}") + f", {swap.size_bytes}u);"

@@ -49,6 +49,7 @@ class TaskWriter:
         self.request = request
         self.soc = request.program.soc
         self._addresses = {} if request.program.queues else places.expressions()
+        self._fetched = {b.name: places.at(b, 0) for b in request.program.buffers if b.kind == "constant"}
         self._swaps = swap_statements(request.program, request.apis, places)
         self._overwritten = overwritten(request.program)
         of_regions = (low.function for low in request.lowered if low is not None and low.region is not None)
@@ -101,9 +102,10 @@ class TaskWriter:
     def _step(self, task: Task, lowered: Lowered, private: tuple[str, ...], direct: bool) -> StepView:
         places = [self._addresses[t.name] for t in (*lowered.inputs, *lowered.outputs)]
         scratch = [place] if (place := self._scratch(task)) else []
+        fetched = [self._fetched[name] for name in task.buffers_in if name in self._fetched]
         return StepView(
             call=self.request.apis[task.assignment.candidate.unit].platform.call,
-            inputs=", ".join(self._addresses[t.name] for t in lowered.inputs) or "NULL",
+            inputs=", ".join([*(self._addresses[t.name] for t in lowered.inputs), *fetched]) or "NULL",
             outputs=", ".join(self._addresses[t.name] for t in lowered.outputs),
             private_near=", ".join(f"ctx->{c_identifier(memory)}" for memory in private),
             fields=", ".join(self._fields(task, lowered, bool(private))),
@@ -125,7 +127,7 @@ class TaskWriter:
         fields += [".private_near = private_near"] if private else []
         fields += [".in = in", ".out = out"]
         fields += [f".scratch = {scratch}"] if scratch else []
-        if lowered.stored and self.soc.store is not None:
+        if task.assignment.schedule.streamed(self.soc.home) and self.soc.store is not None:
             fields.append(f".store = ctx->{c_identifier(self.soc.store)}")
         return fields
 
@@ -158,6 +160,7 @@ class TaskWriter:
         if layer is not None:
             parts += [f"two buffers for {names}"] if (names := _names(layer, "double")) else []
             parts += [f"streamed {names}"] if (names := _names(layer, "stage")) else []
+        parts += [f"fetched {', '.join(fetched)}"] if (fetched := task.assignment.fetched) else []
         if shared := self._overwritten.get(task.index):
             parts.append(f"overwrites {', '.join(comment_text(buffer.tensors[-1]) for buffer in shared)}")
         parts.append(f"{schedule.cost.total_cycles} cycles (modelled)")
@@ -196,14 +199,10 @@ def _names(layer: Layer, what: str) -> str:
 
 def _sources(task: Task, lowered: Lowered) -> dict[str, str]:
     """C expression of every operand's address in home memory; those of the store have none."""
-    sources, inputs, outputs = {}, 0, 0
-    for operand in task.assignment.candidate.workload.operands:
-        if operand.role == "input":
-            sources[operand.name] = f"task->in[{inputs}]"
-            inputs += 1
-        elif operand.role == "output":
-            sources[operand.name] = f"task->out[{outputs}]"
-            outputs += 1
-        elif operand.name in lowered.constants:
-            sources[operand.name] = f"(const uint8_t *){lowered.constants[operand.name]}"
-    return sources
+    operands, fetched = task.assignment.candidate.workload.operands, task.assignment.fetched
+    reads, makes = ([o.name for o in operands if o.role == role] for role in ("input", "output"))
+    return {
+        **{name: f"(const uint8_t *){array}" for name, array in lowered.constants.items()},
+        **{name: f"task->in[{place}]" for place, name in enumerate([*reads, *fetched])},
+        **{name: f"task->out[{place}]" for place, name in enumerate(makes)},
+    }

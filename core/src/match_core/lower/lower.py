@@ -27,7 +27,7 @@ class Lowered:
     """One task's code without addresses. ``arguments``: of an inline kernel; ``in0``, ``out0``, ... and ``scratch`` are
     placeholders for the task's addresses. ``inputs`` and ``outputs`` are graph variables in argument order;
     ``constants`` are C names: by operand for unit kernels, by argument position for inline kernels; ``stored``: operand
-    -> bytes from the start of the store's image, for streamed constants. ``kernel``: the inline kernel to call; its
+    -> bytes from the start of the store's image, of its constants there. ``kernel``: the inline kernel to call; its
     ``definition`` is empty if an earlier task has the same one. ``region``: of a unit that takes whole regions."""
 
     function: str
@@ -122,7 +122,7 @@ def _lower_kernel(
 ) -> Lowered:
     candidate, workload = assignment.candidate, assignment.candidate.workload
     packed = _packed(kernel, candidate)
-    streamed = assignment.schedule.streamed(soc.home)
+    streamed = (*assignment.schedule.streamed(soc.home), *assignment.fetched)
     constants: dict[str, str] = {}
     stored: dict[str, int] = {}
     for operand in workload.operands:

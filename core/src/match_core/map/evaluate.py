@@ -50,8 +50,8 @@ def plan_fault(request: PlanRequest, scheduler: Scheduler, plan: Plan) -> str:
     given = (request.model.graph, plan.program)
     if request.scheduling.soc.mode == "concurrent":
         return "; ".join((*concurrent_faults(*given), *_swap_faults(plan.program)))
-    overlaps = request.measure(plan.mapping.assignments).overlaps
-    return "; ".join((*program_faults(*given, overlaps), *_swap_faults(plan.program)))
+    needs = request.measure(tuple(task.assignment for task in plan.program.tasks))
+    return "; ".join((*program_faults(*given, needs.overlaps, needs.places), *_swap_faults(plan.program)))
 
 
 def _unknown(assignments: Iterable[Assignment], offered: Iterable[Assignment]) -> str:

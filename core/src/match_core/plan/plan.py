@@ -2,66 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from match_core.contract.mapping import held_bytes
 from match_core.contract.program import Buffer, MemoryUse, Program, Task
-from match_core.plan.draft import Draft, draft_of
+from match_core.plan.draft import Draft
 from match_core.plan.order import dependencies
 from match_core.plan.packing import aligned
-from match_core.plan.shortage import Shortage, store_shortage
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Memory, Soc
-    from match_core.contract.mapping import Mapping as UnitMapping
-    from match_core.contract.model import Model
-    from match_core.contract.unit_api import Overwrite
+    from match_core.contract.planning import Sizes
 
 Kind = Literal["activation", "input", "output"]
 
 
-def plan(
-    model: Model,
-    mapping: UnitMapping,
-    soc: Soc,
-    constants: Sequence[tuple[str, int]] = (),
-    scratch_bytes: Mapping[int, int] | None = None,
-    stored: Sequence[tuple[str, int]] = (),
-    overflow: Container[str] = (),
-    draft: Draft | None = None,
-    overlaps: Sequence[Overwrite] = (),
-) -> Program:
-    """Plan a program that runs task after task.
-
-    ``constants``: (name, bytes) of everything in the home memory besides activations; ``stored``: constants in the
-    Soc's store; ``overflow``: tensors in its overflow memory; ``scratch_bytes``: position in ``mapping.assignments`` ->
-    bytes of the home memory that the task requires while it runs; ``overlaps`` that kernels allow; ``draft``: the draft
-    of all this, if it was made already. InfeasibleError MATCH-M001 if the memories are too small.
-    """
-    fixed = sum(size for _, size in constants)
-    draft = draft or draft_of(model, mapping, soc.memory(soc.home), fixed, scratch_bytes or {}, overflow, overlaps)
-    if draft.need_bytes(fixed) > draft.home.size_bytes:
-        raise Shortage(draft, tuple(constants), None if soc.mapped else soc.store).error(model)
-    streamed = sum(size for _, size in stored)
-    if soc.store is not None and streamed > soc.memory(soc.store).size_bytes:
-        raise store_shortage(model, soc.memory(soc.store), stored)
-    return program_of(soc, draft, fixed, streamed)
-
-
-def program_of(soc: Soc, draft: Draft, constant_bytes: int, stored_bytes: int) -> Program:
-    """The program of a draft."""
+def program_of(soc: Soc, draft: Draft, constants: Sizes = (), stored: Sizes = ()) -> Program:
+    """The program of a draft that fits, with its constants in the home memory and in the store."""
     buffers = _buffers(soc, draft)
     tasks = _tasks(draft, buffers)
-    return Program(
-        soc=soc,
-        tasks=tasks,
-        buffers=buffers,
-        memory=_memory_use(soc, draft, constant_bytes, stored_bytes),
-        allocation=draft.allocation.solver,
-        predicted_cycles=sum(a.schedule.cost.total_cycles for a in draft.assignments),
-    )
+    memory = _memory_use(soc, draft, sum(size for _, size in constants), sum(size for _, size in stored))
+    cycles = sum(assignment.schedule.cost.total_cycles for assignment in draft.assignments)
+    return Program(soc, tasks, buffers, memory, draft.allocation.solver, cycles)
 
 
 def _buffers(soc: Soc, draft: Draft) -> tuple[Buffer, ...]:
@@ -93,16 +57,8 @@ def _tasks(draft: Draft, buffers: Sequence[Buffer]) -> tuple[Task, ...]:
     depends = dependencies(draft.flows)
     tasks, start = [], 0
     for index, (assignment, flow) in enumerate(zip(draft.assignments, draft.flows, strict=True)):
-        tasks.append(
-            Task(
-                index=index,
-                assignment=assignment,
-                buffers_in=tuple(dict.fromkeys(home[name] for name in flow.reads)),
-                buffers_out=tuple(dict.fromkeys(home[name] for name in flow.makes)),
-                depends=depends[index],
-                start_cycles=start,
-            )
-        )
+        reads, makes = (tuple(dict.fromkeys(home[name] for name in names)) for names in (flow.reads, flow.makes))
+        tasks.append(Task(index, assignment, reads, makes, depends[index], start))
         start += assignment.schedule.cost.total_cycles
     return tuple(tasks)
 
@@ -128,12 +84,8 @@ def _memory_use(soc: Soc, draft: Draft, constant_bytes: int, stored_bytes: int) 
     for memory in soc.memories:
         use = MemoryUse(memory.name, working.get(memory.name, 0), held.get(memory.name, 0), memory.size_bytes)
         if memory.name == soc.home:
-            use = replace(
-                use,
-                arena_bytes=draft.allocation.arena_bytes,
-                constant_bytes=constant_bytes,
-                caller_bytes=draft.caller_bytes,
-            )
+            use = replace(use, arena_bytes=draft.allocation.arena_bytes, caller_bytes=draft.caller_bytes)
+            use = replace(use, constant_bytes=constant_bytes)
         elif memory.name == soc.store:
             use = replace(use, constant_bytes=stored_bytes)
         if memory.name == soc.overflow:

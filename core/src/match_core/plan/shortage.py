@@ -11,8 +11,9 @@ from match_core.plan.packing import live_bytes
 
 if TYPE_CHECKING:
     from match_core.contract.fitting import Fit
-    from match_core.contract.hardware import Memory
+    from match_core.contract.hardware import Memory, Soc
     from match_core.contract.model import Model
+    from match_core.contract.planning import Sizes
     from match_core.plan.draft import Draft
 
 #: The maximum number of tensors and constants that are listed by name.
@@ -94,6 +95,14 @@ def reasoned(error: InfeasibleError, means: str, fit: Fit | None) -> InfeasibleE
     """The error with a lower bound of the memory, if a package states one for these means."""
     more = f"; {means}: {fit.reason}" if fit and fit.reason else ""
     return InfeasibleError(error.code, error.what, error.where, f"{error.why}{more}", error.help)
+
+
+def check_fit(model: Model, soc: Soc, draft: Draft, constants: Sizes, stored: Sizes) -> None:
+    """InfeasibleError MATCH-M001 if the home memory or the store is too small."""
+    if draft.need_bytes(sum(size for _, size in constants)) > draft.home.size_bytes:
+        raise Shortage(draft, constants, None if soc.mapped else soc.store).error(model)
+    if soc.store is not None and sum(size for _, size in stored) > soc.memory(soc.store).size_bytes:
+        raise store_shortage(model, soc.memory(soc.store), stored)
 
 
 def store_shortage(

@@ -30,7 +30,7 @@ def resident_bytes(assignment: Assignment, soc: Soc) -> int:
     """Bytes of the constants that a task on a unit with its own memory has in the home memory all the time."""
     if assignment.schedule.memory is None:
         return 0
-    streamed = assignment.schedule.streamed(soc.home)
+    streamed = (*assignment.schedule.streamed(soc.home), *assignment.fetched)
     operands = assignment.candidate.workload.operands
     return sum(far_bytes(o) for o in operands if o.role == "constant" and o.name not in streamed)
 

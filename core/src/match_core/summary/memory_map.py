@@ -47,7 +47,7 @@ def buffers_json(program: Program) -> list[dict[str, object]]:
 
 
 def _buffer(program: Program, buffer: Buffer, by_index: Mapping[int, Task], users: Sequence[Task]) -> dict[str, object]:
-    placed = buffer.kind in ("activation", "scratch")
+    placed = buffer.kind in ("activation", "scratch") or (buffer.kind, buffer.memory) == ("constant", program.soc.home)
     start, end = _lifetime(program, buffer, by_index, users)
     return {
         "name": buffer.name,

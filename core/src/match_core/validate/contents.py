@@ -3,7 +3,8 @@
 Tasks and copies run in the order of the emitted code: a task first waits for copies that have started, then those
 start that follow the tasks before it, then it waits for those among them that it needs, then it runs. A copy may move
 its bytes at any time between its start and the wait for it. So nobody must write what a copy in flight reads, nor touch
-what it writes; and everything that a task reads must be the bytes of the tensor that it expects.
+what it writes; and everything that a task reads must be the bytes of the tensor that it expects. Constants that were
+fetched are bytes of the store's image.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from match_core.validate.touched import stored_bytes
+
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
     from match_core.contract.program import Buffer, Program, Swap, Task
 
+#: The name of the store's image, as a memory and as the tensor whose bytes it holds.
+_IMAGE = "constants of the store"
 #: Bytes [start, end) of a memory hold the bytes of a tensor from ``first`` on.
 _Piece = tuple[int, int, str, int]
 
@@ -59,18 +64,21 @@ class _Region:
         return self.memory == other.memory and not apart
 
 
-def content_faults(graph: gs.Graph, program: Program, sizes: Mapping[str, int]) -> Iterator[str]:
+def content_faults(
+    graph: gs.Graph, program: Program, sizes: Mapping[str, int], stored: Mapping[int, Mapping[str, int]]
+) -> Iterator[str]:
     """Faults of a program that copies between the home memory and the store, or whose tensors are parts of others.
-    ``sizes``: bytes of all tensors by name."""
-    if program.swaps or any(buffer.starts for buffer in program.buffers):
-        yield from _Replay(graph, program, sizes).faults()
+    ``sizes``: bytes of all tensors by name; ``stored``: by task and operand, where a constant begins in the image."""
+    fetches = any(task.assignment.fetched for task in program.tasks)
+    if program.swaps or fetches or any(buffer.starts for buffer in program.buffers):
+        yield from _Replay(graph, program, sizes, stored).faults()
 
 
 class _Replay:
-    def __init__(self, graph: gs.Graph, program: Program, sizes: Mapping[str, int]) -> None:
-        self.program = program
-        self.sizes = sizes
-        self.inside = _inside(program, sizes)
+    def __init__(
+        self, graph: gs.Graph, program: Program, sizes: Mapping[str, int], stored: Mapping[int, Mapping[str, int]]
+    ) -> None:
+        self.program, self.sizes, self.inside = program, dict(sizes), _inside(program, sizes)
         self.homes = {tensor: buffer for buffer in program.buffers for tensor in buffer.tensors}
         self.buffers = {buffer.name: buffer for buffer in program.buffers}
         self.memories: dict[str, _Memory] = defaultdict(_Memory)
@@ -79,6 +87,14 @@ class _Replay:
         self.link = "" if link is None else link.name
         for tensor in graph.inputs:
             self._put(tensor.name)
+        for task in program.tasks:
+            own = (self.buffers[name] for name in task.buffers_in if self.buffers[name].kind == "constant")
+            fetched = [o for o in task.assignment.candidate.workload.operands if o.name in task.assignment.fetched]
+            for operand, buffer in zip(fetched, own, strict=False):
+                name = f"{operand.name} of task {task.index}"
+                self.homes[name], self.sizes[name] = buffer, stored_bytes(operand)
+                self.inside[name] = _IMAGE, stored.get(task.index, {}).get(operand.name, -1)
+        self.memories[_IMAGE].write(0, 1 << 62, _IMAGE, 0)
 
     def faults(self) -> Iterator[str]:
         swaps, host = self.program.swaps, self.program.soc.host
@@ -101,6 +117,9 @@ class _Replay:
         nodes = task.assignment.candidate.match.nodes
         made = {tensor.name for node in nodes for tensor in node.outputs}
         reads = {tensor.name for node in nodes for tensor in node.inputs if tensor.name in self.homes} - made
+        constants = {f"{name} of task {position}" for name in task.assignment.fetched}
+        yield from (f"no buffer holds {name}, which is fetched" for name in sorted(constants - self.homes.keys()))
+        reads |= constants & self.homes.keys()
         writes = [name for name in sorted(made) if name in self.homes]
         for name in sorted(reads):
             if not self.memories[self._region(name).memory].holds(*self._bytes(name)):
@@ -123,8 +142,8 @@ class _Replay:
 
     def _start(self, swap: Swap) -> Iterator[str]:
         for region, name in zip(self._ends(swap), (swap.source, swap.target), strict=True):
-            start, size = self._range(self.buffers[name])
-            if region.start < start or region.start + region.size > start + size:
+            place = self._place(self.buffers[name])
+            if region.start < place.start or region.start + region.size > place.start + place.size:
                 yield f"copy {swap.index} leaves {name}"
         for other in self.program.swaps[self.ended : self.started]:
             if any(self._ends(swap)[1].meets(region) for region in self._ends(other)):
@@ -145,25 +164,26 @@ class _Replay:
         self.ended += 1
 
     def _ends(self, swap: Swap) -> tuple[_Region, _Region]:
-        source, target = self.buffers[swap.source], self.buffers[swap.target]
-        first, second = (self._range(buffer)[0] for buffer in (source, target))
+        source, target = (self._place(self.buffers[name]) for name in (swap.source, swap.target))
         return (
-            _Region(source.memory, first + swap.source_start, swap.size_bytes),
-            _Region(target.memory, second + swap.target_start, swap.size_bytes),
+            _Region(source.memory, source.start + swap.source_start, swap.size_bytes),
+            _Region(target.memory, target.start + swap.target_start, swap.size_bytes),
         )
 
-    def _range(self, buffer: Buffer) -> tuple[int, int]:
-        """Place and size of a buffer; those of the caller get places of their own, beyond the memory."""
-        if buffer.kind in ("activation", "scratch"):
-            return buffer.offset_bytes, buffer.size_bytes
+    def _place(self, buffer: Buffer) -> _Region:
+        """Where a buffer is; those of the caller get places of their own, beyond the memory, as does the image."""
+        if buffer.kind == "constant" and buffer.memory != self.program.soc.home:
+            return _Region(_IMAGE, 0, buffer.size_bytes)
+        if buffer.kind not in ("input", "output"):
+            return _Region(buffer.memory, buffer.offset_bytes, buffer.size_bytes)
         others = [b for b in self.program.buffers if b.kind in ("input", "output")]
         end = self.program.soc.memory(buffer.memory).size_bytes
         before = sum(b.size_bytes for b in others[: others.index(buffer)])
-        return end + before, buffer.size_bytes
+        return _Region(buffer.memory, end + before, buffer.size_bytes)
 
     def _region(self, name: str) -> _Region:
-        buffer = self.homes[name]
-        return _Region(buffer.memory, self._range(buffer)[0] + dict(buffer.starts).get(name, 0), self.sizes[name])
+        place, start = self._place(self.homes[name]), dict(self.homes[name].starts).get(name, 0)
+        return _Region(place.memory, place.start + start, self.sizes[name])
 
     def _bytes(self, name: str) -> tuple[int, int, str, int]:
         """Where a tensor is, and which bytes of which whole tensor it has."""
@@ -177,7 +197,7 @@ class _Replay:
         self.memories[self._region(name).memory].write(*self._bytes(name))
 
 
-def _inside(program: Program, sizes: Mapping[str, int]) -> Mapping[str, tuple[str, int]]:
+def _inside(program: Program, sizes: Mapping[str, int]) -> dict[str, tuple[str, int]]:
     """For a tensor whose bytes are also those of another one: that one, and the first byte there. From the nodes alone:
     a Slice of rows, the inputs of a Concat of rows, the result of a view."""
     found: dict[str, tuple[str, int]] = {}

@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from match_core.validate.contents import content_faults
-from match_core.validate.touched import tensor_size
+from match_core.validate.touched import stored_bytes, tensor_size
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -29,18 +29,24 @@ def validate_program(graph: gs.Graph, program: Program, overlaps: Sequence[Overw
         raise InvalidProgramError("; ".join(faults))
 
 
-def program_faults(graph: gs.Graph, program: Program, overlaps: Sequence[Overwrite] = ()) -> tuple[str, ...]:
+def program_faults(
+    graph: gs.Graph,
+    program: Program,
+    overlaps: Sequence[Overwrite] = (),
+    stored: Mapping[int, Mapping[str, int]] | None = None,
+) -> tuple[str, ...]:
     """All faults of a program; empty if it is correct: values are computed before they are read, in buffers that are
     large enough and live long enough; buffers that live at the same time do not overlap, except as the kernel of the
     only task at which both live allows (``overlaps``); everything is inside its
     arena, aligned, and within the memories; streamed constants are in the store and staged. If parts of tensors are
-    copied to the store and back, the program is replayed with the bytes of every tensor (``contents.py``)."""
+    copied to the store and back, or constants (``stored`` there) fetched, ``contents.py`` replays all bytes."""
     faults = [*_task_faults(graph, program)]
     if not faults:
         faults += _buffer_faults(graph, program)
         faults += _life_faults(graph, program)
         faults += place_faults(program)
-        faults += content_faults(graph, program, {name: tensor_size(t) for name, t in _variables(graph).items()})
+        sizes = {name: tensor_size(tensor) for name, tensor in _variables(graph).items()}
+        faults += content_faults(graph, program, sizes, stored or {})
     faults += _overlap_faults(graph, program, overlaps)
     faults += memory_faults(program)
     faults += streaming_faults(program)
@@ -176,7 +182,8 @@ def _life_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
 
 
 def _owned(program: Program) -> list[Buffer]:
-    return [buffer for buffer in program.buffers if buffer.kind in ("activation", "scratch")]
+    own = [buffer for buffer in program.buffers if buffer.kind not in ("input", "output")]
+    return [buffer for buffer in own if buffer.kind != "constant" or buffer.memory == program.soc.home]
 
 
 def _overlap_faults(graph: gs.Graph, program: Program, overlaps: Sequence[Overwrite]) -> Iterator[str]:
@@ -260,24 +267,18 @@ def streaming_faults(program: Program) -> Iterator[str]:
     most = 0
     for task in program.tasks:
         candidate, schedule = task.assignment.candidate, task.assignment.schedule
-        staged = {placement.operand for placement in schedule.placements if placement.memory == home}
+        staging = [placement for placement in schedule.placements if placement.memory == home]
+        staged = {*(placement.operand for placement in staging), *task.assignment.fetched}
         if not staged:
             continue
-        need = max(p.offset_bytes + p.size_bytes * p.buffers for p in schedule.placements if p.memory == home)
+        need = max((p.offset_bytes + p.size_bytes * p.buffers for p in staging), default=0)
         own = [b for b in program.buffers if b.kind == "scratch" and b.first_task == b.last_task == task.index]
         if max((buffer.size_bytes for buffer in own), default=0) < need:
             yield f"task {task.index} stages {need} bytes in {home} that it does not own"
         for operand in candidate.workload.operands:
             if operand.name in staged:
-                most = max(most, _stored_bytes(operand))
+                most = max(most, stored_bytes(operand))
                 if operand.role != "constant":
                     yield f"task {task.index} streams {operand.name}, an {operand.role}"
     if stored < most or ((stored > 0) != (most > 0) and not program.soc.mapped):
         yield f"{stored} bytes in the store, a streamed constant has {most}"
-
-
-def _stored_bytes(operand: Operand) -> int:
-    elements = 1
-    for axis in operand.axes:
-        elements *= -(-axis.size // axis.round_up) * axis.round_up
-    return -(-elements * operand.element_bits // 8)

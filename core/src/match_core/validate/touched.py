@@ -49,6 +49,14 @@ def tensor_size(tensor: gs.Tensor) -> int:
     return elements * int(np.dtype(tensor.dtype).itemsize)
 
 
+def stored_bytes(operand: Operand) -> int:
+    """Bytes of a constant as kernels read it."""
+    elements = 1
+    for axis in operand.axes:
+        elements *= -(-axis.size // axis.round_up) * axis.round_up
+    return -(-elements * operand.element_bits // 8)
+
+
 def touches(assignment: Assignment, graph: gs.Graph) -> tuple[Touch, ...]:
     """The bytes that the assignment reads from other assignments and writes for others."""
     reads, makes = _outside(assignment, graph)

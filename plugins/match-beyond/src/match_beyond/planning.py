@@ -2,7 +2,7 @@
 
 The order is that of the mapping. Copies start as early, and end as late, as hides them behind tasks, if memory allows;
 else they get fewer tasks, down to none. Constants that do not fit beside the activations are streamed: first those
-are chosen that leave room for copies that hide.
+are chosen that leave room for copies that hide. Then some are fetched ahead instead, if the program ends earlier.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from match_core.contract.geometry import far_bytes
 from match_core.contract.mapping import SolverStatus
 from match_core.contract.planning import Needs, Plan
-from match_core.contract.program import Program, Swap
+from match_core.contract.program import Buffer, Program, Swap
 from match_core.ir.topology import Topology
 from match_core.map.dataflow import flow_of, storages_of
 from match_core.map.objective import weighting_of
@@ -28,13 +27,15 @@ from match_core.plan.shortage import Shortage, store_shortage
 from match_core.plan.streaming import choose_streaming
 from match_core.plan.variants import variants_of
 
+from match_beyond.ahead import Ahead, may_fetch, streamed_bytes
+from match_beyond.fetching import IMAGE, Fetch, buffer_name, merged
 from match_beyond.shared import Shared
 from match_beyond.transfers import REACHES, Times, Transfer, longer, times_of, transfers, waited_by
 
 if TYPE_CHECKING:
     from match_core.contract.mapping import Assignment, Mapping
     from match_core.contract.planning import PlanRequest
-    from match_core.contract.program import Buffer, Task
+    from match_core.contract.program import Task
 
 #: How often the available home memory is reduced because gaps between tensors were larger than expected.
 ROUNDS_MAX = 8
@@ -43,9 +44,10 @@ ROUNDS_MAX = 8
 @dataclass(frozen=True)
 class CopyDraft(Draft):
     """A draft with copies in the order of their start, planned with ``reach``; ``stored``: (storage, offset) of those
-    in the store."""
+    in the store; ``fetches``: constants whose blocks follow those of scratch."""
 
     transfers: tuple[Transfer, ...] = ()
+    fetches: tuple[Fetch, ...] = ()
     reach: float = REACHES[0]
     stored: tuple[tuple[int, int], ...] = ()
 
@@ -73,9 +75,10 @@ class _Measured:
         return self.draft.need_bytes(self.constant_bytes) - self.draft.home.size_bytes
 
 
-def plan(request: PlanRequest) -> Plan:
-    """The program of a mapping. InfeasibleError MATCH-M001 if it does not fit."""
-    return Planner(request).plan()
+def plan(request: PlanRequest) -> Plan | None:
+    """The program of a mapping; of a model without parts only if it fetches constants. InfeasibleError MATCH-M001 if it
+    does not fit."""
+    return Planner(request).plan() if request.model.parts else Planner(request).faster()
 
 
 class Planner:
@@ -93,6 +96,15 @@ class Planner:
             measured = self._streamed(self.request.mapping, measured)
         if measured.over_bytes > 0:
             raise Shortage(measured.draft, measured.needs.constants, self.soc.store).error(self.model)
+        return self._made(self._ahead(measured))
+
+    def faster(self) -> Plan | None:
+        """A program that fetches constants which the mapping streams; None if none was found."""
+        measured = self._measure(self.request.mapping, REACHES[:1], thorough=True)
+        found = self._ahead(measured) if measured.over_bytes <= 0 else measured
+        return None if found is measured else self._made(found)
+
+    def _made(self, measured: _Measured) -> Plan:
         draft, stored = measured.draft, sum(size for _, size in measured.needs.stored)
         store = self.soc.memory(self.soc.store or self.soc.home)
         if draft.stored_bytes + stored > store.size_bytes:
@@ -100,18 +112,22 @@ class Planner:
             raise store_shortage(self.model, store, (activations, *measured.needs.stored))
         return Plan(measured.mapping, self._program(measured, stored))
 
-    def _measure(self, mapping: Mapping, reaches: Sequence[float], *, thorough: bool = False) -> _Measured:
+    def _measure(
+        self, mapping: Mapping, reaches: Sequence[float], fetches: tuple[Fetch, ...] = (), *, thorough: bool = False
+    ) -> _Measured:
         """The draft with the first reach that fits, else the one that requires least."""
         needs = self.request.measure(mapping.assignments)
         made = []
         for reach in reaches:
-            made.append(_Measured(mapping, needs, self._draft(mapping, needs, reach, thorough)))
+            made.append(_Measured(mapping, needs, self._draft(mapping, needs, reach, thorough, fetches)))
             if made[-1].over_bytes <= 0:
                 break
         best = made[-1] if made[-1].over_bytes <= 0 else min(made, key=lambda item: item.over_bytes)
         return replace(best, draft=self._with_store(best.draft))
 
-    def _draft(self, mapping: Mapping, needs: Needs, reach: float, thorough: bool) -> CopyDraft:
+    def _draft(
+        self, mapping: Mapping, needs: Needs, reach: float, thorough: bool, fetches: tuple[Fetch, ...] = ()
+    ) -> CopyDraft:
         flows = tuple(flow_of(self.topology, assignment) for assignment in mapping.assignments)
         storages = storages_of(self.model, flows)
         found: tuple[Transfer, ...] = ()
@@ -126,6 +142,7 @@ class Planner:
         over = over_of(flows, storages, needs.overlaps, home.alignment_bytes)
         blocks = blocks_of(storages, alive, owned, over)
         blocks += tuple(Block(needs.scratch[task], task, task) for task in scratch)
+        blocks += tuple(Block(fetch.size_bytes, fetch.copies[0][0], fetch.last) for fetch in fetches)
         draft = CopyDraft(
             home=home,
             order=tuple(range(len(flows))),
@@ -137,8 +154,9 @@ class Planner:
             scratch=scratch,
             blocks=blocks,
             allocation=Allocation((), 0, SolverStatus("none", "optimal", 0, 0)),
-            transfers=found,
+            transfers=merged(found, fetches, [self._start(mapping, needs, fetch) for fetch in fetches]),
             reach=reach,
+            fetches=fetches,
         )
         capacity = draft.home.size_bytes - draft.need_bytes(sum(size for _, size in needs.constants))
         hard = thorough and (reach == REACHES[-1] or not found)
@@ -177,15 +195,43 @@ class Planner:
         least = _with(mapping, variants.pick(variants.smallest()), "least bytes")
         return self._measure(least, REACHES, thorough=True)
 
+    def _start(self, mapping: Mapping, needs: Needs, fetch: Fetch) -> int:
+        """Where the constants of a fetch begin in the store's image."""
+        (name,) = mapping.assignments[fetch.first].fetched
+        return needs.places[fetch.first][name]
+
+    def _ahead(self, measured: _Measured) -> _Measured:
+        """A faster program that fetches constants which this one streams, else this one."""
+        mapping, draft = measured.mapping, measured.draft
+        if not may_fetch(mapping, self.link, draft.home.name):
+            return measured
+        ahead = Ahead(self.request, mapping, draft, measured.constant_bytes, draft.transfers)
+        missing = 0
+        for _ in range(ROUNDS_MAX):
+            found = ahead.found(missing)
+            if found is None:
+                break
+            other = _with(mapping, ahead.assignments(found), "annealing")
+            now = self._measure(other, (draft.reach,), found.fetches)
+            if now.over_bytes <= 0:
+                return now
+            missing += now.over_bytes
+        return measured
+
     def _program(self, measured: _Measured, stored_bytes: int) -> Program:
         """The program without copies, and the copies."""
         draft = measured.draft
-        program = program_of(self.soc, draft, measured.constant_bytes, stored_bytes)
+        known = len(draft.owned) + len(draft.scratch)
+        places = draft.allocation.offsets
+        plain = replace(
+            draft, blocks=draft.blocks[:known], allocation=replace(draft.allocation, offsets=places[:known])
+        )
+        program = program_of(self.soc, plain, measured.needs.constants, measured.needs.stored)
         if not draft.transfers or self.link is None:
             return program
         cycles = [assignment.schedule.cost.total_cycles for assignment in draft.assignments]
         times = times_of(
-            draft.transfers, cycles, [_streamed_bytes(a, self.soc.home) for a in draft.assignments], self.link
+            draft.transfers, cycles, [streamed_bytes(a, self.soc.home) for a in draft.assignments], self.link
         )
         stored = {draft.storages[number].tensors: offset for number, offset in draft.stored}
         buffers = tuple(
@@ -194,6 +240,7 @@ class Planner:
             else buffer
             for buffer in program.buffers
         )
+        buffers += self._constants(draft, places[known:], stored_bytes)
         waits = waited_by(draft.transfers)
         memory = tuple(
             replace(use, arena_bytes=draft.stored_bytes) if use.memory == self.soc.store else use
@@ -201,12 +248,24 @@ class Planner:
         )
         return replace(
             program,
-            tasks=tuple(_timed(task, times, waits, self.link.name) for task in program.tasks),
+            tasks=tuple(_timed(task, times, waits, self.link.name, draft.fetches) for task in program.tasks),
             buffers=buffers,
             memory=memory,
             predicted_cycles=times.end,
             swaps=_swaps(draft, buffers, times, self.soc.host),
         )
+
+    def _constants(self, draft: CopyDraft, offsets: Sequence[int], stored_bytes: int) -> tuple[Buffer, ...]:
+        """The buffers of fetched constants, and the one of all in the store."""
+        if not draft.fetches:
+            return ()
+        home, store, last = self.soc.home, self.soc.store or "", len(draft.assignments) - 1
+        end = max(copy.start_bytes + copy.size_bytes for copy in draft.transfers if copy.whole == IMAGE)
+        found = [Buffer(IMAGE, (), store, 0, max(end, stored_bytes), 0, last, "constant")]
+        for number, (fetch, offset) in enumerate(zip(draft.fetches, offsets, strict=True)):
+            first, name = fetch.copies[0][0], buffer_name(number)
+            found.append(Buffer(name, (), home, offset, fetch.size_bytes, first, fetch.last, "constant"))
+        return tuple(found)
 
 
 def _with(mapping: Mapping, assignments: tuple[Assignment, ...], solver: str) -> Mapping:
@@ -217,22 +276,20 @@ def _with(mapping: Mapping, assignments: tuple[Assignment, ...], solver: str) ->
     return replace(changed, solver=status)
 
 
-def _streamed_bytes(assignment: Assignment, home: str) -> int:
-    names = assignment.schedule.streamed(home)
-    return sum(far_bytes(o) for o in assignment.candidate.workload.operands if o.name in names)
-
-
-def _timed(task: Task, times: Times, waits: dict[int, int], link: str) -> Task:
+def _timed(task: Task, times: Times, waits: dict[int, int], link: str, fetches: Sequence[Fetch]) -> Task:
     needs = ((link, waits[task.index]),) if task.index in waits else ()
-    return replace(task, start_cycles=times.tasks[task.index], needs=needs)
+    own = [n for n, fetch in enumerate(fetches) if task.index in fetch.tasks]
+    reads = (*task.buffers_in, *(buffer_name(number) for number in own))
+    return replace(task, start_cycles=times.tasks[task.index], needs=needs, buffers_in=reads)
 
 
 def _swaps(draft: CopyDraft, buffers: Sequence[Buffer], times: Times, host: str) -> tuple[Swap, ...]:
-    homes = {tensor: buffer for buffer in buffers for tensor in buffer.tensors}
+    homes = {name: buffer for buffer in buffers for name in buffer.tensors or (buffer.name,)}
     swaps = []
     for number, (transfer, (start, end)) in enumerate(zip(draft.transfers, times.copies, strict=True)):
         part, whole = homes[transfer.part], homes[transfer.whole]
-        ends = (part.name, dict(part.starts).get(transfer.part, 0)), (whole.name, transfer.start_bytes)
+        place = dict(part.starts).get(transfer.part, transfer.part_start)
+        ends = (part.name, place), (whole.name, transfer.start_bytes)
         (source, first), (target, second) = ends if transfer.out else ends[::-1]
         size, needs = transfer.size_bytes, ((host, transfer.first),)
         swaps.append(Swap(number, source, target, size, start, end - start, needs, first, second))

@@ -23,7 +23,7 @@ def match_fit(request: FitRequest) -> Fit | None:
 
 @hookimpl(tryfirst=True)
 def match_plan(request: PlanRequest) -> Plan | None:
-    """The sequential program of a model with parts."""
+    """The sequential program of a model with parts, or one that fetches streamed constants ahead."""
     from match_beyond.planning import plan
 
-    return plan(request) if request.scheduling.soc.mode == "sequential" and request.model.parts else None
+    return plan(request) if request.scheduling.soc.mode == "sequential" else None

@@ -39,14 +39,14 @@ class Shared:
 
     def problem(self, live: Sequence[int], capacity_bytes: int) -> Problem:
         """The problem with a task for each group; the bytes alive are the most of its tasks."""
-        tasks = tuple(tuple(self._joined(group, choice) for choice in self._choices(group)) for group in self.groups)
+        tasks = tuple(tuple(self._joined(group, choice) for choice in self.choices(group)) for group in self.groups)
         return Problem(tasks, tuple(max(live[task] for task in group) for group in self.groups), capacity_bytes)
 
     def pick(self, chosen: Sequence[int]) -> tuple[Assignment, ...]:
         """The assignments of a choice of the problem."""
         found: dict[int, int] = {}
         for group, index in zip(self.groups, chosen, strict=True):
-            found.update(zip(group, self._choices(group)[index], strict=True))
+            found.update(zip(group, self.choices(group)[index], strict=True))
         return self.variants.pick([found[task] for task in sorted(found)])
 
     def resident_bytes(self, assignments: Sequence[Assignment], soc: Soc) -> int:
@@ -55,7 +55,7 @@ class Shared:
             _distinct([(assignments[task], resident_bytes(assignments[task], soc)) for task in g]) for g in self.groups
         )
 
-    def _choices(self, group: Sequence[int]) -> list[tuple[int, ...]]:
+    def choices(self, group: Sequence[int]) -> list[tuple[int, ...]]:
         """The variants of a group: an index for each of its tasks."""
         costs = self.variants.costs
         if len(group) == 1:
@@ -82,12 +82,13 @@ class Shared:
 
 
 def _distinct(sizes: Sequence[tuple[Assignment, int]]) -> int:
-    """The sum of the sizes, where equal constants count once: the order of the bytes of a constant depends on the unit,
-    and on the loops over its dimensions."""
-    found: dict[object, int] = {}
-    for assignment, size in sizes:
-        candidate = assignment.candidate
-        dims = {d for o in candidate.workload.operands if o.role == "constant" for a in o.axes for d, _ in a.terms}
-        loops = tuple(loop for loop in assignment.schedule.loops if loop.dim in dims)
-        found[candidate.unit, candidate.pattern.name, loops] = size
-    return sum(found.values())
+    """The sum of the sizes, where equal constants count once."""
+    return sum({layout_of(assignment): size for assignment, size in sizes}.values())
+
+
+def layout_of(assignment: Assignment) -> object:
+    """What the order of the bytes of constants depends on: the unit, and the loops over their dimensions."""
+    candidate = assignment.candidate
+    dims = {d for o in candidate.workload.operands if o.role == "constant" for a in o.axes for d, _ in a.terms}
+    loops = tuple(loop for loop in assignment.schedule.loops if loop.dim in dims)
+    return candidate.unit, candidate.pattern.name, loops

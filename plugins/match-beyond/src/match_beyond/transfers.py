@@ -24,9 +24,9 @@ REACHES = (1.0, 0.5, 0.25, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """One copy between ``part`` (a tensor in the home memory) and the bytes of ``whole`` (in the store) from ``start``
-    on. It starts before the task at position ``first``, which waits for earlier copies before, and has ended before the
-    one at ``last``; if that is the same task, it waits for the copy too."""
+    """One copy between ``part`` (a tensor in the home memory, from ``part_start`` on) and the bytes of ``whole`` (in
+    the store) from ``start_bytes`` on. It starts before the task at position ``first``, which waits for earlier copies
+    before, and has ended before the one at ``last``; if that is the same task, it waits for the copy too."""
 
     part: str
     whole: str
@@ -35,6 +35,7 @@ class Transfer:
     out: bool
     first: int
     last: int
+    part_start: int = 0
 
 
 def transfers(
@@ -44,7 +45,7 @@ def transfers(
     home = {name: number for number, storage in enumerate(storages) for name in storage.tensors}
     sizes = {name: storages[number].size_bytes for name, number in home.items()}
     touched = _touched(flows, home, len(storages))
-    following = _following(flows)
+    later = following(flows)
     found: list[Transfer] = []
     made: dict[str, int] = {}  # whole tensor -> where its last copy out starts
     for position, flow in enumerate(flows):
@@ -53,17 +54,17 @@ def transfers(
             size = sizes[part.name]
             need = round(link.copy_cycles(size) * reach)
             if out:
-                first = following[1 + max(task for task in touched[home[part.name]].writes if task < position)]
-                last = following[_until(cycles, first, need)]
+                first = later[1 + max(task for task in touched[home[part.name]].writes if task < position)]
+                last = later[_until(cycles, first, need)]
                 made[part.whole] = max(made.get(part.whole, 0), first)
             else:
                 last = min((task for task in touched[home[part.name]].reads if task > position), default=position)
-                first = max(made[part.whole], following[_since(cycles, last, need)])
+                first = max(made[part.whole], later[_since(cycles, last, need)])
             found.append(Transfer(part.name, part.whole, part.start_bytes, size, out, first, last))
     return tuple(sorted(found, key=lambda transfer: (transfer.first, not transfer.out)))
 
 
-def _following(flows: Sequence[Flow]) -> list[int]:
+def following(flows: Sequence[Flow]) -> list[int]:
     """For each position, that of the first task with code from there on: copies start and end at those only."""
     found = [len(flows)] * (len(flows) + 1)
     for position in reversed(range(len(flows))):
@@ -152,11 +153,10 @@ def times_of(found: Sequence[Transfer], cycles: Sequence[int], streamed: Sequenc
             started += 1
         now = max([now, *(end for _, end in copies[ended:need])])
         ended = max(ended, need)
-        tasks.append(now)
         if streamed[position]:
-            late = max(0, free - now)
-            free = max(free, now) + link.copy_cycles(streamed[position])
-            now += late
+            now = max(now, free)
+            free = now + link.copy_cycles(streamed[position])
+        tasks.append(now)
         now += length
     return Times(tuple(tasks), tuple(copies), now)
 

@@ -28,8 +28,9 @@ def match_map(request: MappingRequest) -> Mapping | None:
 
 
 @hookimpl(trylast=True)
-def match_plan(request: PlanRequest) -> Plan:
-    """A plan with start times, addresses and swaps; it streams constants if that is faster than swapping."""
+def match_plan(request: PlanRequest) -> Plan | None:
+    """A plan with start times, addresses and swaps; it streams constants if that is faster than swapping. None for
+    sequential programs."""
     from match_concurrent.streaming import planned
 
-    return planned(request)
+    return planned(request) if request.scheduling.soc.mode == "concurrent" else None

@@ -16,7 +16,8 @@ def match_plan(request: PlanRequest) -> Plan | None:
     """Plan a program whose units run at the same time: queues, signals, addresses, swaps.
 
     Called: once per concurrent mapping, and for sequential programs of models with parts (``match_fit``). The core
-        plans other sequential programs.
+        plans other sequential programs; if one streams constants and the host can copy while tasks run, the hook is
+        called with its mapping, in its order, and a faster answer replaces it.
 
     Arguments:
         request: model, mapping, the scheduler, what code and constants of assignments require, and the tensors

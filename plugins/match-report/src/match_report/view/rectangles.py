@@ -68,11 +68,13 @@ def _memory_map(report: Mapping[str, Any], memory: Mapping[str, Any]) -> MemoryM
 
 
 def _buffer(report: Mapping[str, Any], buffer: Mapping[str, Any]) -> Rectangle:
-    maker = report["layers"][buffer["first_layer"]]
+    constant = buffer["kind"] == "constant"  # copied from the store before this layer needs it
+    maker = report["layers"][buffer["last_layer" if constant else "first_layer"]]
     label = ", ".join(buffer["tensors"]) or f"{buffer['kind']} of {maker['title']}"
     facts = [
         f"{buffer['kind']} {buffer['name']}",
-        f"layers {buffer['first_layer']} to {buffer['last_layer']}, made by {maker['title']} on {maker['unit']}",
+        f"layers {buffer['first_layer']} to {buffer['last_layer']}, {'read' if constant else 'made'} by "
+        f"{maker['title']} on {maker['unit']}",
         _onnx(maker),
     ]
     for placement in maker["placements"]:
