@@ -11,8 +11,7 @@ from match_core.contract.errors import InfeasibleError, MatchError, UnsupportedE
 from match_core.contract.fitting import FitRequest
 from match_core.contract.mapping import MappingRequest
 from match_core.contract.planning import PlanRequest
-from match_core.deploy.deployment import Lowering, bytes_of, copies_of, stage
-from match_core.deploy.found import Concurrent, Sequential
+from match_core.deploy.deployment import Lowering, Sequential, bytes_of, copies_of, stage
 from match_core.deploy.sequential import Deployer
 from match_core.map.bodies import with_bodies
 from match_core.map.convert import Conversions, converted
@@ -86,7 +85,7 @@ class Deploying:
         if self._may_run_concurrently(sequential.mapping):
             found = self._concurrent(self._scheduler(self._concurrent_soc(), cache), sequential)
             if found is not None and (plain is None or self._is_better(found.deployment, plain)):
-                return Deployed(found.model, found.deployment, sequential.refused, sequential.offered, cycles)
+                return found
             if found is not None and found.deployment.program.predicted_cycles < (cycles or 0):
                 declined = found.deployment.program.predicted_cycles
         if plain is None:
@@ -146,13 +145,12 @@ class Deploying:
         return plain.program.predicted_cycles - cycles > cycles * self.soc.uncertain_share("concurrent")
 
     def _sequential(self, scheduler: Scheduler) -> Sequential:
-        """Repeats with more tensors in the overflow memory, then with fewer kernels that need scratch, while the
-        program does not fit, and while it streams constants, until that is no better. Of programs that do not fit, the
-        mapping is the cheapest, the error that of the smallest."""
-        overflow: frozenset[str] = frozenset()
-        barred: frozenset[int] = frozenset()
+        """Repeats with more tensors in the overflow memory, then with fewer kernels that need scratch, while it does
+        not fit, or streams constants and gets better. If none fits, the cheapest, with the error of the smallest."""
+        overflow, barred = frozenset[str](), frozenset[int]()
         first: Sequential | None = None
         best: Sequential | None = None
+        value = 0  # of the best
         while True:
             scheduled, refused = self._scheduled(scheduler, overflow)
             allowed = tuple(item for item in scheduled if item.candidate.index not in barred)
@@ -161,11 +159,11 @@ class Deploying:
             deployer = Deployer(Lowering(model, scheduler, self.titles(model)), chosen.offered, overflow)
             made = Sequential(model, mapping, refused, scheduled, overflow, None, first.error if first else None)
             try:
-                made = replace(made, deployment=self._planned(chosen, deployer))
-                if best is not None and made.value >= best.value:
+                deployment = self._planned(chosen, deployer)
+                if best is not None and deployment.mapping.objective_value >= value:
                     return best
-                best = made
-                if not made.streams_to(self.soc.home):
+                best, value = replace(made, deployment=deployment), deployment.mapping.objective_value
+                if not any(task.assignment.schedule.streamed(self.soc.home) for task in deployment.program.tasks):
                     return best
             except InfeasibleError as error:
                 if best is not None:
@@ -179,13 +177,12 @@ class Deploying:
                 return best or first or made
             overflow, barred = overflow | more, barred | (frozenset() if more else fewer)
 
-    def _concurrent(self, scheduler: Scheduler, sequential: Sequential) -> Concurrent | None:
+    def _concurrent(self, scheduler: Scheduler, sequential: Sequential) -> Deployed | None:
         """The fastest concurrent program. None if it does not fit, if an operator does not fit the part of a memory
         that its unit has in this mode, or if no package maps and plans it; the reason is raised if the user requested a
         concurrent program. If the sequential program moved tensors to the overflow memory, both with and without them
-        are tried: swaps may be faster than that memory, or may not fit. If neither fits, those that would be next move
-        too."""
-        found: list[Concurrent] = []
+        are tried: swaps may be faster, or not fit. If neither fits, those that would be next move too."""
+        found: list[Deployed] = []
         refused: MatchError | None = None
         for overflow in dict.fromkeys((frozenset[str](), sequential.overflow, sequential.spare)):
             if found and overflow not in (frozenset[str](), sequential.overflow):
@@ -206,7 +203,7 @@ class Deploying:
 
     def _concurrent_with(
         self, scheduler: Scheduler, sequential: Sequential, overflow: frozenset[str]
-    ) -> Concurrent | None:
+    ) -> Deployed | None:
         plain, limit = sequential.deployment, None
         if plain is not None and self.options.execution == "auto" and self.options.objective == "latency":
             limit = int(plain.program.predicted_cycles / (1 + self.soc.uncertain_share("concurrent")))
@@ -239,7 +236,10 @@ class Deploying:
         deployment = stage(
             self.observer, "plan concurrently", lambda: self._by_package(request, scheduler, lowering), copies_of
         )
-        return None if deployment is None else Concurrent(chosen.model, deployment)
+        if deployment is None:
+            return None
+        cycles = plain.program.predicted_cycles if plain is not None else None
+        return Deployed(chosen.model, deployment, sequential.refused, sequential.offered, cycles)
 
     def _scheduled(
         self, scheduler: Scheduler, overflow: frozenset[str]

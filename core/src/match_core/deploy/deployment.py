@@ -13,6 +13,8 @@ from match_core.lower.lower import Lowered, lower
 from match_core.lower.overlap import unrestricted
 
 if TYPE_CHECKING:
+    from match_core.contract.candidate import Refusal
+    from match_core.contract.errors import InfeasibleError
     from match_core.contract.mapping import Assignment
     from match_core.contract.mapping import Mapping as UnitMapping
     from match_core.contract.model import Model
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from match_core.contract.unit_api import UnitApi
     from match_core.lower.lower import Title
     from match_core.schedule.candidates import Scheduler
-
 
 T = TypeVar("T")
 
@@ -43,6 +44,21 @@ class Deployment:
     lowered: tuple[Lowered | None, ...]
     pool: ConstantPool
     apis: Mapping[str, UnitApi]
+
+
+@dataclass(frozen=True)
+class Sequential:
+    """A sequential mapping and the model of its program; ``deployment``: None if it does not fit; ``error``: why it, or
+    a cheaper one, does not; ``overflow``: tensors in that memory; ``spare``: with the next, if it streams constants."""
+
+    model: Model
+    mapping: UnitMapping
+    refused: tuple[Refusal, ...]
+    offered: tuple[Assignment, ...]
+    overflow: frozenset[str]
+    deployment: Deployment | None
+    error: InfeasibleError | None = None
+    spare: frozenset[str] = frozenset()
 
 
 def bytes_of(made: Deployment) -> Facts:
