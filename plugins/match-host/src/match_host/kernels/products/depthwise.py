@@ -21,6 +21,7 @@ from match_host.kernels.elementwise.elementwise import Body, body, describe, pac
 from match_host.kernels.elementwise.narrowing import stores_apart
 from match_host.kernels.lanes import BLOCK
 from match_host.kernels.nest import row_major
+from match_host.kernels.products.blocked import After, Tile, TileWriter, tiles
 from match_host.kernels.products.depthwise_shape import Depthwise, depthwise_shape, tap_groups
 from match_host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored
 from match_host.kernels.work import Work
@@ -81,6 +82,10 @@ class _Writer:
     def __init__(self, conv: Depthwise, epilogue: Body | None, machine: Machine) -> None:
         self.conv, self.epilogue, self.apart = conv, epilogue, stores_apart(epilogue, conv.dtype, machine)
         self.code, self.uses = Code(), Uses(machine.vectors)
+        floats = machine.products(conv.node.inputs[1])
+        blocks = conv.written and conv.dtype == np.float32 and conv.channels >= floats.lanes(4) > 1
+        self.lanes = floats.lanes(4) if blocks else 1
+        self.writer = floats.writer if blocks else None
         self.channel: tuple[tuple[str, int], ...] = ()
         self.arguments: list[gs.Tensor] = [conv.source]
         self.constants: dict[int, NDArray[np.generic]] = {}
@@ -198,6 +203,9 @@ class _Writer:
     def _block(self) -> None:
         """The sums of a block of channels, and the operators after them."""
         conv, code = self.conv, self.code
+        if self.writer is not None:
+            self._lines(self.writer)
+            return
         if conv.written and conv.floating:
             with code.block(f"for (int32_t c = 0; c < {conv.channels}; c++)"):
                 self._written_sum()
@@ -206,6 +214,22 @@ class _Writer:
         code.line(f"{scalar_type(conv.dtype)} sum[{conv.block}];")
         self._sums(conv.block)
         self._finish_sums(conv.block)
+
+    def _lines(self, writer: type[TileWriter]) -> None:
+        """Blocks of as many channels as a vector has."""
+        conv, code, tile = self.conv, self.code, Tile(1, self.lanes, rows=True)
+        with tiles(code, "c", conv.channels, self.lanes) as (_, c):
+            self.channel = ((c, 1), ("k", 1))
+            sums = writer(code, tile, conv.dtype, lambda k, number: self._start(((c, 1), (k, 1)), number))
+            sums.open()
+            for tap, place in enumerate(self._taps(((c, 1),))):
+                sums.channels(place, f"{self.weight}[{affine([(c, 1)], tap * self.line)}]")
+            after = After(self.epilogue, conv.result.name, self.first, self._index, shape_of(conv.result))
+            if not sums.finished(after):
+                sums.close()
+                with code.loop("k", self.lanes):
+                    code.line("const float acc = sums[0][k];")
+                    self._finish("acc", self._place)
 
     def _sums(self, count: int) -> None:
         """Add the taps of ``count`` channels in ``sum``."""
@@ -235,9 +259,9 @@ class _Writer:
                 ctype = c_type(dtype_of(self.epilogue.nodes[-1].outputs[0]))
                 code.line(f"{self._place} = ({ctype}){name}[c];")
 
-    def _start(self) -> str:
-        dtype = self.conv.dtype
-        return loaded(f"{self.bias}[{affine(self.channel)}]", dtype) if self.bias else literal(0, arithmetic(dtype))
+    def _start(self, channel: tuple[tuple[str, int], ...] | None = None, number: int = 0) -> str:
+        dtype, place = self.conv.dtype, affine(channel or self.channel, number)
+        return loaded(f"{self.bias}[{place}]", dtype) if self.bias else literal(0, arithmetic(dtype))
 
     def _weight(self, tap: tuple[tuple[str, int], ...], offset: int = 0) -> str:
         if self.conv.factor is not None:
@@ -249,18 +273,22 @@ class _Writer:
         """``acc``: the sum of one channel, tap by tap."""
         conv, code, source = self.conv, self.code, dtype_of(self.conv.source)
         code.line(f"{scalar_type(conv.dtype)} acc = {self._start()};")
-        kernel = tuple(window.kernel for window in conv.windows)
-        products = []
-        for tap, at in enumerate(np.ndindex(kernel)):
-            if conv.checked:
-                place = f"tap[{tap}][{affine(self.channel)}]"
-            else:
-                steps = zip(at, conv.windows, conv.strides[1:-1], strict=True)
-                place = f"x0[{affine(self.channel, sum(k * w.dilation * step for k, w, step in steps))}]"
-            products.append(_product(loaded(place, source), self._weight((), tap)))
+        taps = enumerate(self._taps(self.channel))
+        products = [_product(loaded(place, source), self._weight((), tap)) for tap, place in taps]
         for group in tap_groups(conv):
             text = " + ".join(products[tap] for tap in group)
             code.line(f"acc += {text};" if len(group) == 1 else f"acc += (int16_t)({text});")
+
+    def _taps(self, channel: tuple[tuple[str, int], ...]) -> list[str]:
+        """The places of a channel's values at all taps."""
+        conv, places = self.conv, []
+        for tap, at in enumerate(np.ndindex(tuple(window.kernel for window in conv.windows))):
+            if conv.checked:
+                places.append(f"tap[{tap}][{affine(channel)}]")
+            else:
+                steps = zip(at, conv.windows, conv.strides[1:-1], strict=True)
+                places.append(f"x0[{affine(channel, sum(k * w.dilation * step for k, w, step in steps))}]")
+        return places
 
     def _looped_sums(self, head: str) -> None:
         """Add tap after tap to the sums of a block."""
