@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from match_core.contract.errors import UsageError, did_you_mean
 from match_core.ir.topology import is_constant
 

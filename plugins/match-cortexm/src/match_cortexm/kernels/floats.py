@@ -56,8 +56,8 @@ def _scalar(code: InlineCode) -> str:
 
 
 def _checked(definition: str, function: str) -> str:
-    """The function in vectors, in scalar code, and one that calls both if a number was flushed. The status of the caller
-    stays, and is there again after other code ran between two steps."""
+    """The function in vectors, in scalar code, and one that calls both if a number was flushed. What the status of the
+    caller says stays: kernels may yield to other kernels between two steps."""
     start = definition.index("static void ")
     end = definition.index("\n{\n", start)
     comment, head, body = definition[:start], definition[start:end], definition[end:]

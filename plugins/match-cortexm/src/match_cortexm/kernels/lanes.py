@@ -122,10 +122,12 @@ class LaneWriter(TileWriter):
         """Whether outputs are neighbours and only sums, products, Relu and Clip follow, which are written then."""
         nodes = after.body.nodes if after.body else ()
         places = [after.index(after.shape), *([after.addend] if after.addend else [])]
-        if not self.vectors or self.dtype != np.float32 or any(_stride(place) != 1 for place in places) or not all(map(_taken, nodes)):
+        others = [argument.shape for argument in after.body.arguments] if after.body else []
+        if not self.vectors or self.dtype != np.float32 or not all(map(_taken, nodes)):
             return False
-        arguments = after.body.arguments if after.body else ()
-        if any(argument.shape is None or _stride(after.index(argument.shape)) > 1 for argument in arguments):
+        if any(_stride(place) != 1 for place in places):
+            return False
+        if any(shape is None or _stride(after.index(shape)) > 1 for shape in others):
             return False
         for p in range(self.tile.positions):
             for v in range(self.vectors):

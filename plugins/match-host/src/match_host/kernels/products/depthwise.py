@@ -130,6 +130,9 @@ class _Writer:
             if self.pixels == 1:
                 with code.loop("x", width) as self.at["x"]:
                     self._addresses()
+                    if self.writer is not None:
+                        self._lines(self.writer)
+                        return
                     with code.loop("b", conv.channels // conv.block) as b:
                         self.channel = ((b, conv.block), ("c", 1))
                         self._block()
@@ -203,9 +206,6 @@ class _Writer:
     def _block(self) -> None:
         """The sums of a block of channels, and the operators after them."""
         conv, code = self.conv, self.code
-        if self.writer is not None:
-            self._lines(self.writer)
-            return
         if conv.written and conv.floating:
             with code.block(f"for (int32_t c = 0; c < {conv.channels}; c++)"):
                 self._written_sum()
@@ -216,7 +216,7 @@ class _Writer:
         self._finish_sums(conv.block)
 
     def _lines(self, writer: type[TileWriter]) -> None:
-        """Blocks of as many channels as a vector has."""
+        """The results of a position, in blocks of as many channels as a vector has."""
         conv, code, tile = self.conv, self.code, Tile(1, self.lanes, rows=True)
         with tiles(code, "c", conv.channels, self.lanes) as (_, c):
             self.channel = ((c, 1), ("k", 1))

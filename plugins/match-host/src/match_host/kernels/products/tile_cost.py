@@ -84,8 +84,7 @@ class TileCost:
         """One step of the reduction in vectors."""
         machine = self.machine
         if machine.writer is not None:  # in order: two instructions for each product
-            steps: Floats = 2.0 * products + loads + 0.5
-            return steps
+            return np.asarray(2.0 * products + loads + 0.5)
         busy = np.maximum(products / machine.products_per_cycle, loads / machine.loads_per_cycle)
         step: Floats = np.maximum(busy, machine.latency_cycles) + 0.5
         return step
