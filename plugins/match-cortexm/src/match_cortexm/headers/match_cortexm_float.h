@@ -22,15 +22,18 @@
 /* gcc inlines functions into those with other options only if it has to. */
 #if defined(__GNUC__)
 #define MATCH_CORTEXM_APART __attribute__((noinline))
+#define MATCH_CORTEXM_AGAIN __attribute__((noinline, cold))
 #define MATCH_CORTEXM_INLINE static inline __attribute__((always_inline))
 #else
 #define MATCH_CORTEXM_APART
+#define MATCH_CORTEXM_AGAIN
 #define MATCH_CORTEXM_INLINE static inline
 #endif
-#if defined(__GNUC__) && !defined(__clang__)
-#define MATCH_CORTEXM_UNROLL _Pragma("GCC unroll 4")
+/* Where vectors compute, few numbers need scalar code: it is small there. */
+#if defined(__ARM_FEATURE_MVE) && defined(__GNUC__) && !defined(MATCH_CORTEXM_PORTABLE)
+#define MATCH_CORTEXM_ONCE MATCH_CORTEXM_SCALAR static __attribute__((noinline, unused))
 #else
-#define MATCH_CORTEXM_UNROLL
+#define MATCH_CORTEXM_ONCE MATCH_CORTEXM_INLINE
 #endif
 
 /* Four numbers one after another. */
@@ -38,31 +41,31 @@ typedef struct {
     float lane[4];
 } match_cortexm_s_t;
 
-MATCH_CORTEXM_INLINE match_cortexm_s_t match_cortexm_s_load(const float *from)
+MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_load(const float *from)
 {
     match_cortexm_s_t result;
     memcpy(result.lane, from, sizeof result.lane);
     return result;
 }
 
-MATCH_CORTEXM_INLINE void match_cortexm_s_store(float *to, match_cortexm_s_t value)
+MATCH_CORTEXM_ONCE void match_cortexm_s_store(float *to, match_cortexm_s_t value)
 {
     memcpy(to, value.lane, sizeof value.lane);
 }
 
-MATCH_CORTEXM_INLINE match_cortexm_s_t match_cortexm_s_all(float value)
+MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_all(float value)
 {
     const match_cortexm_s_t result = {{value, value, value, value}};
     return result;
 }
 
-MATCH_CORTEXM_INLINE match_cortexm_s_t match_cortexm_s_of(float a, float b, float c, float d)
+MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_of(float a, float b, float c, float d)
 {
     const match_cortexm_s_t result = {{a, b, c, d}};
     return result;
 }
 
-MATCH_CORTEXM_INLINE match_cortexm_s_t match_cortexm_s_add(match_cortexm_s_t a, match_cortexm_s_t b)
+MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_add(match_cortexm_s_t a, match_cortexm_s_t b)
 {
     for (int k = 0; k < 4; k++) {
         a.lane[k] += b.lane[k];
@@ -70,7 +73,7 @@ MATCH_CORTEXM_INLINE match_cortexm_s_t match_cortexm_s_add(match_cortexm_s_t a, 
     return a;
 }
 
-MATCH_CORTEXM_INLINE match_cortexm_s_t match_cortexm_s_sub(match_cortexm_s_t a, match_cortexm_s_t b)
+MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_sub(match_cortexm_s_t a, match_cortexm_s_t b)
 {
     for (int k = 0; k < 4; k++) {
         a.lane[k] -= b.lane[k];
@@ -78,7 +81,7 @@ MATCH_CORTEXM_INLINE match_cortexm_s_t match_cortexm_s_sub(match_cortexm_s_t a, 
     return a;
 }
 
-MATCH_CORTEXM_INLINE match_cortexm_s_t match_cortexm_s_mul(match_cortexm_s_t a, match_cortexm_s_t b)
+MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_mul(match_cortexm_s_t a, match_cortexm_s_t b)
 {
     for (int k = 0; k < 4; k++) {
         a.lane[k] *= b.lane[k];
@@ -87,7 +90,7 @@ MATCH_CORTEXM_INLINE match_cortexm_s_t match_cortexm_s_mul(match_cortexm_s_t a, 
 }
 
 /* NaN stays. */
-MATCH_CORTEXM_INLINE match_cortexm_s_t match_cortexm_s_at_least(match_cortexm_s_t a, float low)
+MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_at_least(match_cortexm_s_t a, float low)
 {
     for (int k = 0; k < 4; k++) {
         a.lane[k] = a.lane[k] < low ? low : a.lane[k];
@@ -95,7 +98,7 @@ MATCH_CORTEXM_INLINE match_cortexm_s_t match_cortexm_s_at_least(match_cortexm_s_
     return a;
 }
 
-MATCH_CORTEXM_INLINE match_cortexm_s_t match_cortexm_s_at_most(match_cortexm_s_t a, float high)
+MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_at_most(match_cortexm_s_t a, float high)
 {
     for (int k = 0; k < 4; k++) {
         a.lane[k] = a.lane[k] > high ? high : a.lane[k];
@@ -104,25 +107,33 @@ MATCH_CORTEXM_INLINE match_cortexm_s_t match_cortexm_s_at_most(match_cortexm_s_t
 }
 
 /* sum + w * x with two roundings. */
-MATCH_CORTEXM_INLINE void match_cortexm_s_add_one(match_cortexm_s_t *sum, match_cortexm_s_t w, float x)
+MATCH_CORTEXM_ONCE void match_cortexm_s_add_one(match_cortexm_s_t *sum, match_cortexm_s_t w, float x)
 {
     *sum = match_cortexm_s_add(*sum, match_cortexm_s_mul(w, match_cortexm_s_all(x)));
 }
 
-MATCH_CORTEXM_INLINE void match_cortexm_s_add_two(
+MATCH_CORTEXM_ONCE void match_cortexm_s_add_two(
     match_cortexm_s_t *first, match_cortexm_s_t *second, match_cortexm_s_t w0, match_cortexm_s_t w1, float x0, float x1)
 {
     match_cortexm_s_add_one(first, w0, x0);
     match_cortexm_s_add_one(second, w1, x1);
 }
 
-/* The same with one value and weights that are read once, and advance. */
-MATCH_CORTEXM_INLINE void match_cortexm_s_add_next(
+/* The products of two vectors of weights and a value, or of one vector and two values; weights advance. */
+MATCH_CORTEXM_ONCE void match_cortexm_s_next_two(
     match_cortexm_s_t *first, match_cortexm_s_t *second, const float **w, float x)
 {
     match_cortexm_s_add_one(first, match_cortexm_s_load(*w), x);
     match_cortexm_s_add_one(second, match_cortexm_s_load(*w + 4), x);
     *w += 8;
+}
+
+MATCH_CORTEXM_ONCE void match_cortexm_s_next_one(
+    match_cortexm_s_t *first, match_cortexm_s_t *second, const float **w, float x0, float x1)
+{
+    match_cortexm_s_add_one(first, match_cortexm_s_load(*w), x0);
+    match_cortexm_s_add_one(second, match_cortexm_s_load(*w), x1);
+    *w += 4;
 }
 
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) != 0
@@ -199,14 +210,31 @@ MATCH_CORTEXM_INLINE match_cortexm_v_t match_cortexm_v_mul(match_cortexm_v_t a, 
     return vmulq_f32(a, b);
 }
 
+/* Not VCMP LT, which holds for NaN. Compilers would save predicates, and keep bounds in registers during the sums. */
 MATCH_CORTEXM_INLINE match_cortexm_v_t match_cortexm_v_at_least(match_cortexm_v_t a, float low)
 {
-    return vdupq_m_n_f32(a, low, vcmpltq_n_f32(a, low));
+    match_cortexm_v_t result;
+    mve_pred16_t beyond;
+    __asm__("vdup.32 %q[result], %[low]\n\t"
+            "vcmp.f32 gt, %q[result], %q[a]\n\t"
+            "vpsel %q[result], %q[result], %q[a]"
+            : [result] "=&w"(result), [beyond] "=Up"(beyond)
+            : [a] "w"(a), [low] "r"(low));
+    (void)beyond;
+    return result;
 }
 
 MATCH_CORTEXM_INLINE match_cortexm_v_t match_cortexm_v_at_most(match_cortexm_v_t a, float high)
 {
-    return vdupq_m_n_f32(a, high, vcmpgtq_n_f32(a, high));
+    match_cortexm_v_t result;
+    mve_pred16_t beyond;
+    __asm__("vdup.32 %q[result], %[high]\n\t"
+            "vcmp.f32 gt, %q[a], %q[result]\n\t"
+            "vpsel %q[result], %q[result], %q[a]"
+            : [result] "=&w"(result), [beyond] "=Up"(beyond)
+            : [a] "w"(a), [high] "r"(high));
+    (void)beyond;
+    return result;
 }
 
 MATCH_CORTEXM_INLINE void match_cortexm_v_add_one(match_cortexm_v_t *sum, match_cortexm_v_t w, float x)
@@ -227,7 +255,7 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_add_two(
             : [w0] "w"(w0), [w1] "w"(w1), [x0] "r"(x0), [x1] "r"(x1));
 }
 
-MATCH_CORTEXM_INLINE void match_cortexm_v_add_next(
+MATCH_CORTEXM_INLINE void match_cortexm_v_next_two(
     match_cortexm_v_t *first, match_cortexm_v_t *second, const float **w, float x)
 {
     match_cortexm_v_t a, b;
@@ -237,8 +265,22 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_add_next(
                      "vmul.f32 %q[b], %q[b], %[x]\n\t"
                      "vadd.f32 %q[s0], %q[s0], %q[a]\n\t"
                      "vadd.f32 %q[s1], %q[s1], %q[b]"
-                     : [a] "=&w"(a), [b] "=&w"(b), [s0] "+w"(*first), [s1] "+w"(*second), [w] "+r"(*w)
+                     : [a] "=&w"(a), [b] "=&w"(b), [s0] "+w"(*first), [s1] "+w"(*second), [w] "+l"(*w)
                      : [x] "r"(x)
+                     : "memory");
+}
+
+MATCH_CORTEXM_INLINE void match_cortexm_v_next_one(
+    match_cortexm_v_t *first, match_cortexm_v_t *second, const float **w, float x0, float x1)
+{
+    match_cortexm_v_t a, b;
+    __asm__ volatile("vldrw.32 %q[b], [%[w]], #16\n\t"
+                     "vmul.f32 %q[a], %q[b], %[x0]\n\t"
+                     "vmul.f32 %q[b], %q[b], %[x1]\n\t"
+                     "vadd.f32 %q[s0], %q[s0], %q[a]\n\t"
+                     "vadd.f32 %q[s1], %q[s1], %q[b]"
+                     : [a] "=&w"(a), [b] "=&w"(b), [s0] "+w"(*first), [s1] "+w"(*second), [w] "+l"(*w)
+                     : [x0] "r"(x0), [x1] "r"(x1)
                      : "memory");
 }
 
@@ -256,7 +298,8 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_add_next(
 #define match_cortexm_v_at_most match_cortexm_s_at_most
 #define match_cortexm_v_add_one match_cortexm_s_add_one
 #define match_cortexm_v_add_two match_cortexm_s_add_two
-#define match_cortexm_v_add_next match_cortexm_s_add_next
+#define match_cortexm_v_next_two match_cortexm_s_next_two
+#define match_cortexm_v_next_one match_cortexm_s_next_one
 
 #endif
 

@@ -42,7 +42,7 @@ def helium_floats(kernel: InlineKernel) -> InlineKernel:
         code = kernel.render(request)
         if not _FLOATING.search("\n".join((code.definition, *(text for _, text in code.helpers)))):
             return code
-        halves = f"{PREFIX}load_half" in code.definition
+        halves = PREFIX in code.definition and "_half(" in code.definition
         checks = PREFIX in code.definition and not halves
         definition = _checked(code.definition, request.function) if checks else _scalar(code)
         headers = (header(FLOAT), *code.headers, *((header(HALF),) if halves else ()))
@@ -67,7 +67,7 @@ def _checked(definition: str, function: str) -> str:
     def copy(suffix: str, attribute: str) -> str:
         return f"{attribute}\n{section}\n{head.replace(function, f'{function}_{suffix}', 1)}{body}\n"
 
-    scalar = copy("scalar", "MATCH_CORTEXM_SCALAR").replace(PREFIX, PREFIX.replace("_v_", "_s_"))
+    scalar = copy("scalar", "MATCH_CORTEXM_AGAIN MATCH_CORTEXM_SCALAR").replace(PREFIX, PREFIX.replace("_v_", "_s_"))
     call = f"""
 {{
     const uint32_t status = match_cortexm_status();

@@ -34,6 +34,9 @@ _TAKEN = (*_PAIRS, "Relu", "Clip")
 class LaneWriter(TileWriter):
     """Writes a tile whose outputs fill vectors; other tiles as in scalar code."""
 
+    #: The variable of a loop over steps, and the steps of a turn.
+    _turn: tuple[str, tuple[str, ...]] = ("", ("",))
+
     @property
     def vectors(self) -> int:
         """Vectors of a position's sums, 0 if they fill none."""
@@ -41,9 +44,16 @@ class LaneWriter(TileWriter):
 
     @property
     def _next(self) -> bool:
-        """Whether each weight is read for one product, in order."""
-        pairs = self.vectors > 0 and self.vectors % 2 == 0
-        return self.tile.positions == 1 and pairs and self.dtype == np.float32
+        """Whether weights are read in order, each for two sums at most."""
+        return self.vectors > 0 and (self.tile.positions == 2 or (self.tile.positions == 1 and self.vectors % 2 == 0))
+
+    def _add_next(self, x: Sequence[str]) -> None:
+        """The products of two vectors of weights and a value, or of a vector and two values."""
+        half = "_half" if self.dtype == np.float16 else ""
+        for v in range(0, self.vectors, 3 - self.tile.positions):
+            second = self._vector(0, v + 1) if self.tile.positions == 1 else self._vector(1, v)
+            kind = "two" if self.tile.positions == 1 else "one"
+            self.code.line(f"{PREFIX}next_{kind}{half}(&{self._vector(0, v)}, &{second}, &w, {', '.join(x)});")
 
     @staticmethod
     def takes(weights: NDArray[np.generic]) -> bool:
@@ -75,11 +85,14 @@ class LaneWriter(TileWriter):
         if not self.vectors:
             super().add(x, weight, wraps)
             return
-        self._declare("const float", [(f"x{p}", value) for p, value in enumerate(x)])
         if self._next:
-            for v in range(0, self.vectors, 2):
-                self.code.line(f"{PREFIX}add_next(&{self._vector(0, v)}, &{self._vector(0, v + 1)}, &w, x0);")
+            variable, places = self._turn
+            for step, place in enumerate(places):
+                pairs = [(f"x{p}_{step}", _moved(value, variable, place)) for p, value in enumerate(x)]
+                self._declare("const float", pairs)
+                self._add_next([name for name, _ in pairs])
             return
+        self._declare("const float", [(f"x{p}", value) for p, value in enumerate(x)])
         rows = range(self.tile.positions)
         for v in range(self.vectors):
             self.code.line(f"const {VECTOR} w{v} = {_loaded(weight('', LANES * v))};")
@@ -101,12 +114,19 @@ class LaneWriter(TileWriter):
     @contextmanager
     def steps(self, variable: str, size: int) -> Iterator[str]:
         """The loop over the steps of a sum, some of them in a turn."""
-        if self._next:
-            self.code.line("const float *w = b;")
-        if self.vectors and size > 1:
-            self.code.line("MATCH_CORTEXM_UNROLL")
-        with super().steps(variable, size) as name:
-            yield name
+        if not self._next:
+            with super().steps(variable, size) as name:
+                yield name
+            return
+        self.code.line(f"const {'match_half_t' if self.dtype == np.float16 else 'float'} *w = b;")
+        count = next(count for count in range(UNROLLED, 0, -1) if size % count == 0)
+        self._turn = variable, tuple(map(str, range(count)))
+        if size == count:
+            yield variable
+            return
+        self._turn = variable, (variable, *(f"({variable} + {step})" for step in range(1, count)))
+        with self.code.block(f"for (int32_t {variable} = 0; {variable} < {size}; {variable} += {count})"):
+            yield variable
 
     def close(self, kept: bool = False) -> None:
         """Store the sums in the array ``sums``."""
@@ -176,6 +196,11 @@ def _loaded(first: str) -> str:
     """Four weights from the text of the first one on."""
     half = re.fullmatch(r"match_half_to_float\((.*)\)", first)
     return f"{PREFIX}load_half(&{half.group(1)})" if half else f"{PREFIX}load(&{first})"
+
+
+def _moved(text: str, variable: str, place: str) -> str:
+    """C text of a value at another step."""
+    return re.sub(rf"\b{variable}\b", place, text) if variable else text
 
 
 def _stride(place: str) -> int:
