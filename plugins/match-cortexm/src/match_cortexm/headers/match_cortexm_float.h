@@ -30,7 +30,7 @@
 #define MATCH_CORTEXM_INLINE static inline
 #endif
 /* Where vectors compute, few numbers need scalar code: it is small there. */
-#if defined(__ARM_FEATURE_MVE) && defined(__GNUC__) && !defined(MATCH_CORTEXM_PORTABLE)
+#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) != 0 && defined(__GNUC__) && !defined(MATCH_CORTEXM_PORTABLE)
 #define MATCH_CORTEXM_ONCE MATCH_CORTEXM_SCALAR static __attribute__((noinline, unused))
 #else
 #define MATCH_CORTEXM_ONCE MATCH_CORTEXM_INLINE

@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core.contract.element_types import c_type
 from match_core.ir.reader import optional_input, shape_of
-from match_core.ir.topology import is_constant
 
 from match_host.graph import dtype_of, elements, values_of
 from match_host.kernels.built import Built
 from match_host.kernels.code import Code, Uses, affine, as_vectors, inline_code, literal
 from match_host.kernels.elementwise.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
 from match_host.kernels.elementwise.narrowing import stores_apart
-from match_host.kernels.lanes import BLOCK
 from match_host.kernels.nest import row_major
 from match_host.kernels.products.blocked import After, Tile, TileWriter, tiles
-from match_host.kernels.products.depthwise_shape import Depthwise, depthwise_shape, tap_groups
+from match_host.kernels.products.depthwise_shape import Depthwise, depthwise_shape, pixels, tap_groups
 from match_host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored
 from match_host.kernels.work import Work
 from match_host.machine import GENERIC, Machine
@@ -70,12 +68,6 @@ def _work(conv: Depthwise, epilogue: Body | None) -> Work:
     return work + (epilogue.work.times(results) if epilogue else Work())
 
 
-#: Compilers fully unroll loops of this many steps.
-SHORT_LOOP = 16
-#: Loops over a multiple of this many bytes are whole vectors on all known machines.
-WHOLE_VECTORS = 32
-
-
 class _Writer:
     """Writes one kernel and collects its operands. ``apart``: results first replace their sums."""
 
@@ -89,7 +81,7 @@ class _Writer:
         self.channel: tuple[tuple[str, int], ...] = ()
         self.arguments: list[gs.Tensor] = [conv.source]
         self.constants: dict[int, NDArray[np.generic]] = {}
-        self.pixels = _pixels(conv, epilogue) if epilogue else 1
+        self.pixels = pixels(conv, epilogue) if epilogue else 1
         # Positions with contiguous taps are one line from the start; weights are repeated accordingly.
         self.flat = self.pixels > 1 and conv.written and not conv.checked and conv.windows[-1].stride == 1
         self.line = conv.channels * (self.pixels if self.flat else 1)
@@ -351,23 +343,6 @@ class _Writer:
     def _place(self) -> str:
         """The text of the result's element."""
         return f"out0[{self._index(shape_of(self.conv.result))}]"
-
-
-def _pixels(conv: Depthwise, epilogue: Body) -> int:
-    """The number of output positions whose integer sums are finished together. Compilers unroll short loops before
-    vectorisation, so a few channels of neighbouring positions form one line; values per channel are repeated."""
-    if conv.floating or conv.channels > SHORT_LOOP:
-        return 1
-    width = conv.windows[-1].out
-    for argument in epilogue.arguments:
-        if argument.shape is None or argument.shape[-2:] == (width, conv.channels) or elements(argument.shape) == 1:
-            continue
-        if elements(argument.shape) != conv.channels or not is_constant(argument.tensor):
-            return 1
-    fitting = [
-        count for count in range(2, width + 1) if width % count == 0 and SHORT_LOOP < count * conv.channels <= BLOCK
-    ]
-    return min(fitting, key=lambda count: (count * conv.channels % WHOLE_VECTORS != 0, count), default=1)
 
 
 def _product(x: str, weight: str) -> str:
