@@ -53,6 +53,10 @@ MATCH_CORTEXM_ONCE void match_cortexm_s_store(float *to, match_cortexm_s_t value
     memcpy(to, value.lane, sizeof value.lane);
 }
 
+MATCH_CORTEXM_INLINE void match_cortexm_s_stored(void)
+{
+}
+
 MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_all(float value)
 {
     const match_cortexm_s_t result = {{value, value, value, value}};
@@ -184,6 +188,12 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_store(float *to, match_cortexm_v_t val
     vstrwq_f32(to, value);
 }
 
+/* gcc 12 moves loads of single numbers before the stores of vectors that they come from. */
+MATCH_CORTEXM_INLINE void match_cortexm_v_stored(void)
+{
+    __asm__ volatile("" : : : "memory");
+}
+
 MATCH_CORTEXM_INLINE match_cortexm_v_t match_cortexm_v_all(float value)
 {
     return vdupq_n_f32(value);
@@ -192,6 +202,7 @@ MATCH_CORTEXM_INLINE match_cortexm_v_t match_cortexm_v_all(float value)
 MATCH_CORTEXM_INLINE match_cortexm_v_t match_cortexm_v_of(float a, float b, float c, float d)
 {
     const float values[4] = {a, b, c, d};
+    match_cortexm_v_stored();
     return vldrwq_f32(values);
 }
 
@@ -289,6 +300,7 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_next_one(
 #define match_cortexm_v_t match_cortexm_s_t
 #define match_cortexm_v_load match_cortexm_s_load
 #define match_cortexm_v_store match_cortexm_s_store
+#define match_cortexm_v_stored match_cortexm_s_stored
 #define match_cortexm_v_all match_cortexm_s_all
 #define match_cortexm_v_of match_cortexm_s_of
 #define match_cortexm_v_add match_cortexm_s_add

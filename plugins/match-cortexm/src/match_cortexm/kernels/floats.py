@@ -65,9 +65,9 @@ def _checked(definition: str, function: str) -> str:
     names = ", ".join(re.findall(r"(\w+)(?=[,)])", head[head.index("(") :]))
 
     def copy(suffix: str, attribute: str) -> str:
-        return f"{attribute}\n{section}\n{head.replace(function, f'{function}_{suffix}', 1)}{body}\n"
+        return f"MATCH_CORTEXM_{attribute}\n{section}\n{head.replace(function, f'{function}_{suffix}', 1)}{body}\n"
 
-    scalar = copy("scalar", "MATCH_CORTEXM_AGAIN MATCH_CORTEXM_SCALAR").replace(PREFIX, PREFIX.replace("_v_", "_s_"))
+    scalar = copy("scalar", "AGAIN MATCH_CORTEXM_SCALAR").replace(PREFIX, PREFIX.replace("_v_", "_s_"))
     call = f"""
 {{
     const uint32_t status = match_cortexm_status();
@@ -79,4 +79,4 @@ def _checked(definition: str, function: str) -> str:
     match_cortexm_set_status(match_cortexm_status() | status);
 }}
 """
-    return f"{comment}{copy('vectors', 'MATCH_CORTEXM_APART')}{scalar}{head}{call}"
+    return f"{comment}{copy('vectors', 'APART')}{scalar}{head}{call}"

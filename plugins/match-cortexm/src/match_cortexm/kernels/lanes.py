@@ -137,6 +137,7 @@ class LaneWriter(TileWriter):
         for p in range(self.tile.positions):
             for v in range(self.vectors):
                 self.code.line(f"{PREFIX}store(&sums[{p}][{LANES * v}], {self._vector(p, v)});")
+        self.code.line(f"{PREFIX}stored();")
 
     def finished(self, after: After) -> bool:
         """Whether outputs are neighbours and only sums, products, Relu and Clip follow, which are written then."""
