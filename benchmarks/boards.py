@@ -51,11 +51,13 @@ class Run:
 
 
 def networks(parts: Sequence[str], layers: bool) -> list[Path]:
-    """Folders of models whose tensors are int8 or float32."""
+    """Folders of models whose tensors are int8 or float32; float16 if their names are asked for."""
     found = []
     for folder in sorted(MODELS.iterdir()):
         model = folder / "model.onnx"
-        if not model.is_file() or model.stat().st_size >= MOST_BYTES or folder.name.endswith("_f16"):
+        if not model.is_file() or model.stat().st_size >= MOST_BYTES:
+            continue
+        if folder.name.endswith("_f16") and not parts:
             continue
         named = not parts or any(part in folder.name for part in parts)
         if named and (layers or parts or not folder.name.startswith("micro_")):

@@ -18,6 +18,7 @@ from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_core.run.compiled_program import run_program
 from match_cortexm import cost
+from match_cortexm.cores import CORE_NAMED
 from match_cortexm.forms import counts_of, figures_keys
 from match_host.cost import HostCostModel
 from numpy.typing import NDArray
@@ -65,7 +66,8 @@ def layers_of(model: Path, inputs: Mapping[str, NDArray[np.generic]], core: str,
 def made_layers(core: str, seed: int, rounds: int, plugins: Plugins) -> list[Layer]:
     """The layers of made networks."""
     found: list[Layer] = []
-    for quantised, wide in ((True, False), (False, False), (True, True)):
+    halves = ((False, True),) if CORE_NAMED[core].fpu else ()
+    for quantised, wide in ((True, False), (False, False), (True, True), *halves):
         for net in made_networks(seed, rounds, quantised, wide):
             with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
                 path = Path(work) / "made.onnx"

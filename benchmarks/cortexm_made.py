@@ -1,5 +1,5 @@
 """Made networks of independent layers with random sizes, for counts of instructions: int8 and int16 in QDQ form,
-and float32.
+float32 and float16.
 
 A network has many layers, each with inputs and an output of its own, so that one run of an emulator counts them all.
 """
@@ -20,7 +20,7 @@ LAYERS, MOST_BYTES = 28, 400_000
 
 def _activated(net: Net, name: str) -> str:
     kind = net.between(0, 3)
-    if net.wide and kind == 1:
+    if net.quantised and net.wide and kind == 1:
         return net.add("Relu", net.between_layers(name))
     if kind == 0:
         return name
@@ -279,10 +279,10 @@ WIDE_KINDS = (
 
 def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -> Iterator[Net]:
     """Networks that have ``rounds`` layers of each kind in all."""
-    rng = np.random.default_rng([seed, 3 if wide else int(quantised)])
+    rng = np.random.default_rng([seed, (3 if quantised else 4) if wide else int(quantised)])
     net = Net(rng, quantised, wide)
     kinds = {**KINDS, **INTEGER_KINDS} if quantised else KINDS
-    kinds = {name: KINDS[name] for name in WIDE_KINDS} if wide else kinds
+    kinds = {name: KINDS[name] for name in WIDE_KINDS} if quantised and wide else kinds
     for _ in range(rounds):
         for make in kinds.values():
             if len(net.outputs) >= LAYERS or net.bytes_ >= MOST_BYTES:

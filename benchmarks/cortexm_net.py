@@ -1,4 +1,4 @@
-"""A network that a program writes node by node, in float32 or quantised to int8 or int16."""
+"""A network that a program writes node by node, in float32 or float16, or quantised to int8 or int16."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 @dataclass
 class Net:
-    """A network that grows. ``quantised``: inputs and results of layers are int8, or int16 if ``wide``."""
+    """A network that grows. ``quantised``: inputs and results of layers are int8, or int16 if ``wide``; others are
+    float32, or float16 if ``wide``."""
 
     rng: np.random.Generator
     quantised: bool
@@ -30,9 +31,14 @@ class Net:
         """A random number, both ends included."""
         return int(self.rng.integers(low, high + 1))
 
-    def constant(self, values: object, dtype: object = np.float32) -> str:
-        """The name of a new constant."""
-        name = f"c{len(self.constants)}"
+    @property
+    def halves(self) -> bool:
+        """Whether numbers are float16."""
+        return self.wide and not self.quantised
+
+    def constant(self, values: object, dtype: object = None) -> str:
+        """The name of a new constant, of real numbers if there is no type."""
+        name, dtype = f"c{len(self.constants)}", dtype or (np.float16 if self.halves else np.float32)
         self.constants.append(numpy_helper.from_array(np.asarray(values, dtype), name))  # type: ignore[arg-type]  # any dtype
         return name
 
@@ -50,7 +56,9 @@ class Net:
     @property
     def element(self) -> int:
         """The ONNX type of activations."""
-        return (TensorProto.INT16 if self.wide else TensorProto.INT8) if self.quantised else TensorProto.FLOAT
+        if self.quantised:
+            return TensorProto.INT16 if self.wide else TensorProto.INT8
+        return TensorProto.FLOAT16 if self.wide else TensorProto.FLOAT
 
     def ends(self, scale: float, low: int, high: int) -> tuple[str, str]:
         """Constants of a quantisation with this scale in int8, and a zero point between ``low`` and ``high``; int16 has
@@ -62,7 +70,7 @@ class Net:
         """A new input, as real numbers."""
         name = f"x{len(self.inputs)}"
         self.inputs.append(helper.make_tensor_value_info(name, self.element, shape))
-        self.bytes_ += int(np.prod(shape)) * (self.dtype.itemsize if self.quantised else 4)
+        self.bytes_ += int(np.prod(shape)) * (self.dtype.itemsize if self.quantised or self.wide else 4)
         if not self.quantised:
             return name
         return self.add("DequantizeLinear", name, *self.ends(self.rng.uniform(0.01, 0.03), -20, 20))
@@ -89,7 +97,7 @@ class Net:
     def result(self, name: str, reach: float = 3.0, unsigned: bool = False) -> None:
         """Ends a layer; ``reach``: the largest value to expect; ``unsigned``: as uint8, in quantised networks."""
         element = self.element
-        if self.wide:
+        if self.quantised and self.wide:
             name = self.add("QuantizeLinear", name, *self.ends(reach / 128, 0, 0))
         elif self.quantised:
             element = TensorProto.UINT8 if unsigned else TensorProto.INT8
@@ -113,7 +121,7 @@ class Net:
                 limits = np.iinfo(self.dtype)
                 made[value.name] = self.rng.integers(limits.min, limits.max + 1, shape, self.dtype)
             else:
-                made[value.name] = self.rng.normal(0, 1, shape).astype(np.float32)
+                made[value.name] = self.rng.normal(0, 1, shape).astype(np.float16 if self.wide else np.float32)
         return made
 
 

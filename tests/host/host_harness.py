@@ -129,7 +129,7 @@ class Program:
         return self.names[tensor.name]
 
     def _write(self) -> None:
-        kernels = host_kernels(self.case.machine)
+        kernels = host_kernels(machine_named(self.case.machine))
         for tensor in (*self.graph.inputs, *self.graph.outputs):
             self._variable(tensor)
         for index, candidate in enumerate(cover(self.graph, self.case.patterns, self.case.machine)):

@@ -62,7 +62,7 @@ def test_all_pairs_of_forms(tmp_path: Path) -> None:
     includes += "\n#define MATCH_YIELD() ((void)0)"
     source_file.write_text("\n".join([includes, MAIN, *texts, main]), encoding="utf-8")
     program = tmp_path / "convert"
-    subprocess.run([host_compiler(), *FLAGS, *SANITIZERS, str(source_file), "-o", str(program)], check=True)
+    subprocess.run([*host_compiler(), *FLAGS, *SANITIZERS, str(source_file), "-o", str(program)], check=True)
     done = subprocess.run([str(program)], input=b"".join(given), stdout=subprocess.PIPE, check=True)
     place = 0
     for case, expected in zip(cases, wanted, strict=True):

@@ -39,13 +39,14 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         return (OWN,)
     floating = any(name.startswith(("floating", "special", "half")) for name in counts)
     bits = workload.operands[-1].element_bits
-    numbers = "float" if floating else str(bits)
+    half = "half" in counts
+    numbers = "half" if half else "float" if floating else str(bits)
     key = f"{kind} {numbers}"
     if kind in MOVES:
         form = _move(workload)
         return f"{key}, {form}", f"moves {bits}, {form}", f"moves {bits}"
     if workload.macs:
-        sums = "floating" if "floating_tile_macs" in counts else "integer"
+        sums = "half" if half else "floating" if "floating_tile_macs" in counts else "integer"
         form = f"{sums} {_product(workload)}"
         tiled = _stored(workload) and len(workload.operands[1].axes) > _DEPTHWISE_AXES
         tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiled else form

@@ -29,13 +29,14 @@ def match_patterns(soc: Soc, unit: Unit) -> tuple[Pattern, ...]:
     core = CORE_NAMED.get(unit.name)
     if core is None:
         return ()
-    from match_host.machine import SCALAR, machine_of
+    from match_host.machine import machine_of
     from match_host.patterns import host_patterns
 
+    from match_cortexm.kernels.floats import machine_for
     from match_cortexm.patterns import kernels_of
 
     machine_of(soc)
-    return (*(kernel.pattern for kernel in kernels_of(core)), *host_patterns(SCALAR))
+    return (*(kernel.pattern for kernel in kernels_of(core)), *host_patterns(machine_for(core)))
 
 
 @hookimpl
@@ -60,13 +61,12 @@ def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
         return None
     from match_core.contract.unit_api import PlatformApi, UnitApi
     from match_host.kernels import host_kernels
-    from match_host.machine import SCALAR
 
-    from match_cortexm.kernels.floats import scalar_floats
+    from match_cortexm.kernels.floats import helium_floats, machine_for
     from match_cortexm.patterns import inline_kernels
 
-    host = host_kernels(SCALAR.name)
+    host = host_kernels(machine_for(core))
     if core.helium:
-        host = {name: scalar_floats(kernel) for name, kernel in host.items()}
+        host = {name: helium_floats(kernel) for name, kernel in host.items()}
     kernels = {**host, **inline_kernels(core)}
     return UnitApi(platform=PlatformApi(), memory=None, kernels=kernels)

@@ -9,10 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from match_core.contract.errors import UsageError, did_you_mean
+from match_core.ir.topology import is_constant
+
+from match_host.graph import dtype_of, values_of
 
 if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
     from match_core.contract.hardware import Soc
+
+    from match_host.kernels.products.blocked import TileWriter
 
 #: Bytes that a register counts for scalar sums, whatever their type.
 SCALAR_BYTES = 8
@@ -25,7 +32,9 @@ class Machine:
     ``loads_per_cycle``: multiply-accumulates and loads of one register each that start per cycle; ``latency_cycles``
     until a sum can add its next product; ``l1_bytes`` and ``l2_bytes`` of the data caches, ``l2_bytes_per_cycle`` of
     the second one, ``ram_bytes_per_cycle`` of the memory after it; ``unsigned_dot``: dot products of bytes multiply
-    unsigned by signed bytes, so signed activations are offset by 128."""
+    unsigned by signed bytes, so signed activations are offset by 128. ``floats``: the machine for products of
+    floating-point numbers with constant weights, if it is another; ``writer``: what writes their tiles, if not
+    ``TileWriter``."""
 
     name: str
     description: str
@@ -40,6 +49,17 @@ class Machine:
     l2_bytes_per_cycle: int
     ram_bytes_per_cycle: int
     unsigned_dot: bool
+    floats: Machine | None = None
+    writer: type[TileWriter] | None = None
+
+    def products(self, weights: gs.Tensor) -> Machine:
+        """The machine for products with these weights."""
+        if self.floats is None or not is_constant(weights) or dtype_of(weights) not in (np.float16, np.float32):
+            return self
+        writer = self.floats.writer
+        if writer is None or writer.takes(values_of(weights)):
+            return self.floats
+        return self.floats.floats or self
 
     @property
     def vectors(self) -> bool:

@@ -57,4 +57,4 @@ def match_emit_api(soc: Soc, unit: Unit) -> UnitApi | None:
     from match_host.kernels import host_kernels
     from match_host.machine import machine_of
 
-    return UnitApi(platform=PlatformApi(), memory=None, kernels=host_kernels(machine_of(soc).name))
+    return UnitApi(platform=PlatformApi(), memory=None, kernels=host_kernels(machine_of(soc)))

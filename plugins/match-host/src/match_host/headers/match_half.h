@@ -1,4 +1,5 @@
-/* Arithmetic of binary16 numbers (IEEE 754, "half") stored as bits, in portable C11.
+/* Arithmetic of binary16 numbers (IEEE 754, "half") stored as bits, in portable C11; conversions of Arm Cortex-M are
+ * instructions, with the same results.
  *
  * Every result is the exact one rounded once to binary16, ties to even, including infinities and subnormal numbers. NaN
  * results are 0x7E00, as on RISC-V. Requires IEEE binary32 and binary64 in the default rounding mode.
@@ -32,6 +33,28 @@ static inline uint32_t match_half_below(uint32_t a, uint32_t b)
     return (uint32_t)((int32_t)(a - b) >> 31);
 }
 
+#if defined(__ARM_FP) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M' && !defined(MATCH_HALF_PORTABLE)
+
+/* All FPUs of Arm Cortex-M have VCVTB, also those of which gcc states binary32 only. A signalling NaN becomes quiet.
+ * gcc inlines functions into those with other options only if it has to. */
+static inline __attribute__((always_inline)) float match_half_to_float(match_half_t half)
+{
+    const match_half_float_t given = {.bits = half};
+    float result;
+    __asm__("vcvtb.f32.f16 %0, %1" : "=t"(result) : "t"(given.value));
+    return result;
+}
+
+static inline __attribute__((always_inline)) match_half_t match_half_from_float(float value)
+{
+    match_half_float_t result;
+    __asm__("vcvtb.f16.f32 %0, %1" : "=t"(result.value) : "t"(value));
+    const uint32_t half = result.bits & 0xFFFFu;
+    return (match_half_t)((half & 0x7FFFu) > 0x7C00u ? MATCH_HALF_NAN : half);
+}
+
+#else
+
 static inline float match_half_to_float(match_half_t half)
 {
     const uint32_t size = half & 0x7FFFu;
@@ -58,6 +81,8 @@ static inline match_half_t match_half_from_float(float value)
     const uint32_t sign = (given.bits >> 16) & 0x8000u & ~none;
     return (match_half_t)(sign | (finite & ~large) | (0x7C00u & large) | (0x0200u & none));
 }
+
+#endif
 
 /* The binary16 number nearest to a value, as float. */
 static inline float match_half_round(float value)

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from match_core.contract.unit_api import InlineKernel
 
+    from match_host.machine import Machine
 
-def host_kernels(machine_name: str = "") -> Mapping[str, InlineKernel]:
-    """The kernel of every host pattern that has code, by pattern name, written for a machine (match_host.machine);
-    empty: the default one."""
+
+def host_kernels(machine: Machine | None = None) -> Mapping[str, InlineKernel]:
+    """The kernel of every host pattern that has code, by pattern name, written for a machine; None: the default one."""
     from match_host.conversion import CONVERT
     from match_host.fusion import FUSIONS
     from match_host.kernels.built import inline_kernel, on_machine
     from match_host.kernels.movement.convert import build_convert
-    from match_host.machine import machine_named
+    from match_host.machine import GENERIC
     from match_host.operators import OPERATORS
     from match_host.patterns import REGIONS
 
@@ -24,5 +25,4 @@ def host_kernels(machine_name: str = "") -> Mapping[str, InlineKernel]:
     builders |= {fusion.name: fusion.build for fusion in FUSIONS}
     builders |= {name: build for name, _, _, build in REGIONS}
     builders[CONVERT] = build_convert
-    machine = machine_named(machine_name)
-    return {name: inline_kernel(on_machine(build, machine)) for name, build in builders.items()}
+    return {name: inline_kernel(on_machine(build, machine or GENERIC)) for name, build in builders.items()}

@@ -24,6 +24,10 @@ from match_host.kernels.scalar import arithmetic, is_code, moved_halves, scalar_
 from match_host.kernels.work import Work
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from match_host.kernels.elementwise.elementwise import Body, Index
+
     #: C text of a value, given the loop variable or the number of its position or output.
     Place = Callable[[str, int], str]
 
@@ -51,6 +55,20 @@ def tile_work(tile: Tile, macs: int, dtype: np.dtype[np.generic], *, floating: b
     return products + Work(memory=loads, steps=macs // tile.sums) + moved_halves(dtype, loads)
 
 
+@dataclass(frozen=True)
+class After:
+    """What follows the sums of a tile: ``body`` of operators on the sum ``result``, whose arguments are ``in<first>``,
+    ...; ``index`` of a shape as seen from the result, in the variables ``p`` of positions and ``k`` of outputs;
+    ``addend``: the place of what is added first; ``shape`` of the result."""
+
+    body: Body | None
+    result: str
+    first: int
+    index: Index
+    shape: tuple[int, ...]
+    addend: str = ""
+
+
 class TileWriter:
     """Writes the sums of one tile. ``dtype`` is the type of the sums; ``start`` returns the text of a sum's first
     value from the output's index terms (loop variable, number)."""
@@ -58,6 +76,16 @@ class TileWriter:
     def __init__(self, code: Code, tile: Tile, dtype: np.dtype[np.generic], start: Place) -> None:
         self.code, self.tile, self.dtype, self.start = code, tile, dtype, start
         self.ctype = scalar_type(dtype)
+
+    @staticmethod
+    def takes(weights: NDArray[np.generic]) -> bool:
+        """Whether products with these constant weights may have this form."""
+        return True
+
+    @staticmethod
+    def stored(weights: NDArray[np.generic], tile: Tile) -> NDArray[np.generic]:
+        """The packed weights as tiles of this form read them."""
+        return weights
 
     def open(self) -> None:
         """Declare the sums."""
@@ -87,6 +115,22 @@ class TileWriter:
         self._declare(f"const {self.ctype}", [(f"w{k}", weight("", k)) for k in range(tile.outputs)])
         for p in range(tile.positions):
             self._statements([self._step(self._sum(p, k), f"x{p}", f"w{k}", wraps) for k in range(tile.outputs)])
+
+    def channels(self, x: str, weight: str) -> None:
+        """Multiply the values from place ``x`` on by the weights from a place on, one for each output of a tile with
+        rows of one position."""
+        for k in range(self.tile.outputs):
+            self.code.line(self._step(f"sums[0][{k}]", f"(&{x})[{k}]", f"(&{weight})[{k}]", wraps=False))
+
+    @contextmanager
+    def steps(self, variable: str, size: int) -> Iterator[str]:
+        """The loop over the steps of a sum."""
+        with self.code.loop(variable, size) as name:
+            yield name
+
+    def finished(self, after: After) -> bool:
+        """Write what follows the sums, and the stores, if the writer has a form of its own for it."""
+        return False
 
     def close(self, kept: bool = False) -> None:
         """Store the sums in the array ``sums``; ``kept``: results may overwrite them."""

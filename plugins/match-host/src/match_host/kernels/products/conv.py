@@ -21,7 +21,7 @@ from match_host.kernels.built import Built
 from match_host.kernels.code import affine, as_vectors, inline_code, mostly
 from match_host.kernels.elementwise.elementwise import Body, body, describe, rounded_sum, statements
 from match_host.kernels.nest import row_major
-from match_host.kernels.products.blocked import TileWriter, tile_work, tiles
+from match_host.kernels.products.blocked import After, tile_work, tiles
 from match_host.kernels.products.conv_shape import CONV_OPS, ConvShape, conv_shape, flattened, pad_fill
 from match_host.kernels.products.conv_sums import ConvSums
 from match_host.kernels.products.depthwise import build_depthwise
@@ -43,6 +43,7 @@ def build_conv(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GEN
     if takes(nodes):
         return build_depthwise(nodes, function, machine)
     conv = conv_shape(nodes)
+    machine = machine.products(conv.node.inputs[1])
     after = nodes[nodes.index(conv.node) + 1 :]
     epilogue = body(after, given=(conv.result.name,)) if after else None
     others = [argument.shape for argument in epilogue.arguments if argument.shape is not None] if epilogue else []
@@ -92,7 +93,7 @@ class _Writer(ConvSums):
                 block, o = stack.enter_context(tiles(code, "o", conv.outputs, tile.outputs))
             self.channel = ((g, conv.outputs), (o, 1))
             self.weights = self.weight_terms(g, block, o)
-            sums = TileWriter(code, tile, self.dtype, self._first_value)
+            sums = self.writer(code, tile, self.dtype, self._first_value)
             sums.open()
             inside = "" if self.gathers else self.inside(x)
             if self.gathers:
@@ -108,6 +109,10 @@ class _Writer(ConvSums):
                 self.edge(sums)
             else:
                 self.middle(sums)
+            p, k = "p" if tile.positions > 1 else "", "k" if tile.outputs > 1 else ""
+            place, shape = partial(self._index, p, k), shape_of(conv.result)
+            if sums.finished(After(self.epilogue, conv.result.name, self.first, place, shape)):
+                return
             sums.close(kept=self.apart)
             self._finish()
 

@@ -13,6 +13,7 @@ from match_host.kernels.code import Code, Uses, literal
 from match_host.kernels.elementwise.elementwise import Body, packed_constants
 from match_host.kernels.elementwise.narrowing import stores_apart
 from match_host.kernels.nest import row_major
+from match_host.kernels.products.blocked import TileWriter
 from match_host.kernels.products.conv_shape import ConvShape
 from match_host.kernels.products.packing import packed_across, packed_along
 from match_host.kernels.products.tiling import DOT_RUN, Product, adds_along, tile_for
@@ -38,6 +39,7 @@ class ConvOperands:
 
     def __init__(self, conv: ConvShape, epilogue: Body | None, machine: Machine) -> None:
         self.conv, self.epilogue, self.code, self.uses = conv, epilogue, Code(), Uses(machine.vectors)
+        self.writer = machine.writer or TileWriter
         self.dtype, self.source_type = dtype_of(conv.result), dtype_of(conv.source)
         self.weight_type = dtype_of(conv.node.inputs[1])
         self.constants: dict[int, NDArray[np.generic]] = {}
@@ -152,6 +154,7 @@ class ConvOperands:
             self.constants[1] = packed_across(values_of(weight), conv.groups, block)
             if self.widens:
                 self.constants[1], self.weight_type = self.constants[1].astype(np.int32), np.dtype(np.int32)
+            self.constants[1] = self.writer.stored(self.constants[1], self.tile)
             *steps, self.input_step, self.output_step = row_major((*kernel, conv.inputs, block))
             self.tap_steps = tuple(steps)
 

@@ -88,7 +88,7 @@ class ConvSums(ConvOperands):
             code.line(f"const {c_type(self.source_type)} *const a = {place};")
             code.line(f"const {c_type(self.weight_type)} *const b = {address('in1', weights)};")
             step = line.stride * space[-1]
-            i = stack.enter_context(code.loop("i", length))
+            i = stack.enter_context(sums.steps("i", length))
             values = [f"a[{affine([(i, channel)], p * step)}]" for p in range(self.tile.positions)]
             self._products(sums, i, values)
 
@@ -116,7 +116,7 @@ class ConvSums(ConvOperands):
                 code.line(f"from[{p or 0}] = outside ? {self.outside} : {place};")
                 if self.stepped:
                     code.line(f"step[{p or 0}] = outside ? 0 : {channel};")
-            with code.loop("i", conv.inputs) as i:
+            with sums.steps("i", conv.inputs) as i:
                 numbers = range(self.tile.positions)
                 index = [f"{i or 0} * step[{number}]" if self.stepped else i or "0" for number in numbers]
                 self._products(sums, i, [f"from[{number}][{index[number]}]" for number in numbers])

@@ -19,7 +19,7 @@ from match_host.kernels.built import Built
 from match_host.kernels.code import Code, Uses, affine, inline_code, literal, minus
 from match_host.kernels.elementwise.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
 from match_host.kernels.nest import broadcast_strides, row_major
-from match_host.kernels.products.blocked import TileWriter, address, tile_work, tiles, wraps_around
+from match_host.kernels.products.blocked import After, TileWriter, address, tile_work, tiles, wraps_around
 from match_host.kernels.products.dense_shape import DENSE_OPS, DenseShape, dense_shape, rows_of
 from match_host.kernels.products.packing import packed_across
 from match_host.kernels.products.tiling import Product, adds_along, tile_for
@@ -38,6 +38,7 @@ __all__ = ["DENSE_OPS", "build_dense"]
 def build_dense(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GENERIC) -> Built:
     """The kernel of a matrix product and the elementwise operators on its result."""
     product = dense_shape(nodes[0])
+    machine = machine.products(product.node.inputs[1])
     epilogue = body(nodes[1:], given=(product.result.name,)) if len(nodes) > 1 else None
     writer = _Writer(product, epilogue, machine)
     arguments, outputs = tuple(writer.arguments), nodes[-1].outputs[:1]
@@ -62,6 +63,7 @@ class _Writer:
 
     def __init__(self, product: DenseShape, epilogue: Body | None, machine: Machine) -> None:
         self.product, self.epilogue, self.code, self.uses = product, epilogue, Code(), Uses(machine.vectors)
+        self.writer = machine.writer or TileWriter
         self.node, self.dtype = product.node, dtype_of(product.result)
         self.a_type, self.b_type = dtype_of(self.node.inputs[0]), dtype_of(self.node.inputs[1])
         self.constants: dict[int, NDArray[np.generic]] = {}
@@ -137,7 +139,7 @@ class _Writer:
         self.column_step, self.step = product.b_column_step, product.b_step
         if self.packed:
             matrices = [packed_across(matrix, 1, block) for matrix in product.columns_first()]
-            self.constants[1] = np.stack(matrices)
+            self.constants[1] = self.writer.stored(np.stack(matrices), self.tile)
             self.matrix = matrices[0].size
             self.column_step, self.step = 1, block
         elif product.constant:
@@ -170,9 +172,11 @@ class _Writer:
             stack.enter_context(code.loops([(name, size) for name, size, _ in self.rows.outer]))
             block, self.column = stack.enter_context(tiles(code, "o", product.columns, tile.outputs))
             _, self.row = stack.enter_context(tiles(code, "r", self.rows.rows, tile.positions))
-            sums = TileWriter(code, tile, self.dtype, lambda k, n: self._place(*self.start, ("", 0), (k, n)))
+            sums = self.writer(code, tile, self.dtype, lambda k, n: self._place(*self.start, ("", 0), (k, n)))
             sums.open()
             self._products(sums, block)
+            if self._plain and sums.finished(self._after()):
+                return
             sums.close()
             self._finish()
 
@@ -183,7 +187,7 @@ class _Writer:
         first = (block, product.depth) if self.packed else (self.column, self.column_step)
         place = address("in1", [*rows.terms(product.b_strides(self.matrix), ""), first])
         code.line(f"const {c_type(self.b_type)} *const b = {place};")
-        with code.loop("i", product.depth) as i:
+        with sums.steps("i", product.depth) as i:
             step = rows.step(product.a_strides)
             values = []
             for p in range(self.tile.positions):
@@ -200,6 +204,22 @@ class _Writer:
                 return value
 
             sums.add(values, weight, wraps_around(self.dtype, product.integer))
+
+    @property
+    def _plain(self) -> bool:
+        """Whether no factors of Gemm scale the sums."""
+        factors = [number(self.node, name, 1.0) for name in ("alpha", "beta")] if self.node.op == "Gemm" else []
+        return all(factor == 1.0 for factor in factors)
+
+    def _after(self) -> After:
+        """What follows the sums."""
+        p, k = ("p" if self.tile.positions > 1 else "", 0), ("k" if self.tile.outputs > 1 else "", 0)
+
+        def index(seen: tuple[int, ...]) -> str:
+            return self._place("in", self.product.aligned(seen), p, k)[3:-1]
+
+        addend = self._place(*self.extra[2], p, k) if 2 in self.extra else ""
+        return After(self.epilogue, self.product.result.name, self.first, index, self.product.shape, addend)
 
     def _finish(self) -> None:
         """Write Gemm's factors and third input, the operators fused after the product, and the store."""

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from match_core.contract.element_types import c_type
 from match_core.ir.reader import optional_input, shape_of
-from match_core.ir.topology import is_constant
 
 from match_host.graph import dtype_of, elements, values_of
 from match_host.kernels.built import Built
 from match_host.kernels.code import Code, Uses, affine, as_vectors, inline_code, literal
 from match_host.kernels.elementwise.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
 from match_host.kernels.elementwise.narrowing import stores_apart
-from match_host.kernels.lanes import BLOCK
 from match_host.kernels.nest import row_major
-from match_host.kernels.products.depthwise_shape import Depthwise, depthwise_shape, tap_groups
+from match_host.kernels.products.blocked import After, Tile, TileWriter, tiles
+from match_host.kernels.products.depthwise_shape import Depthwise, depthwise_shape, pixels, tap_groups
 from match_host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored
 from match_host.kernels.work import Work
 from match_host.machine import GENERIC, Machine
@@ -69,22 +68,20 @@ def _work(conv: Depthwise, epilogue: Body | None) -> Work:
     return work + (epilogue.work.times(results) if epilogue else Work())
 
 
-#: Compilers fully unroll loops of this many steps.
-SHORT_LOOP = 16
-#: Loops over a multiple of this many bytes are whole vectors on all known machines.
-WHOLE_VECTORS = 32
-
-
 class _Writer:
     """Writes one kernel and collects its operands. ``apart``: results first replace their sums."""
 
     def __init__(self, conv: Depthwise, epilogue: Body | None, machine: Machine) -> None:
         self.conv, self.epilogue, self.apart = conv, epilogue, stores_apart(epilogue, conv.dtype, machine)
         self.code, self.uses = Code(), Uses(machine.vectors)
+        floats = machine.products(conv.node.inputs[1])
+        blocks = conv.written and conv.dtype == np.float32 and conv.channels >= floats.lanes(4) > 1
+        self.lanes = floats.lanes(4) if blocks else 1
+        self.writer = floats.writer if blocks else None
         self.channel: tuple[tuple[str, int], ...] = ()
         self.arguments: list[gs.Tensor] = [conv.source]
         self.constants: dict[int, NDArray[np.generic]] = {}
-        self.pixels = _pixels(conv, epilogue) if epilogue else 1
+        self.pixels = pixels(conv, epilogue) if epilogue else 1
         # Positions with contiguous taps are one line from the start; weights are repeated accordingly.
         self.flat = self.pixels > 1 and conv.written and not conv.checked and conv.windows[-1].stride == 1
         self.line = conv.channels * (self.pixels if self.flat else 1)
@@ -125,6 +122,9 @@ class _Writer:
             if self.pixels == 1:
                 with code.loop("x", width) as self.at["x"]:
                     self._addresses()
+                    if self.writer is not None:
+                        self._lines(self.writer)
+                        return
                     with code.loop("b", conv.channels // conv.block) as b:
                         self.channel = ((b, conv.block), ("c", 1))
                         self._block()
@@ -207,6 +207,22 @@ class _Writer:
         self._sums(conv.block)
         self._finish_sums(conv.block)
 
+    def _lines(self, writer: type[TileWriter]) -> None:
+        """The results of a position, in blocks of as many channels as a vector has."""
+        conv, code, tile = self.conv, self.code, Tile(1, self.lanes, rows=True)
+        with tiles(code, "c", conv.channels, self.lanes) as (_, c):
+            self.channel = ((c, 1), ("k", 1))
+            sums = writer(code, tile, conv.dtype, lambda k, number: self._start(((c, 1), (k, 1)), number))
+            sums.open()
+            for tap, place in enumerate(self._taps(((c, 1),))):
+                sums.channels(place, f"{self.weight}[{affine([(c, 1)], tap * self.line)}]")
+            after = After(self.epilogue, conv.result.name, self.first, self._index, shape_of(conv.result))
+            if not sums.finished(after):
+                sums.close()
+                with code.loop("k", self.lanes):
+                    code.line("const float acc = sums[0][k];")
+                    self._finish("acc", self._place)
+
     def _sums(self, count: int) -> None:
         """Add the taps of ``count`` channels in ``sum``."""
         conv, code = self.conv, self.code
@@ -235,9 +251,9 @@ class _Writer:
                 ctype = c_type(dtype_of(self.epilogue.nodes[-1].outputs[0]))
                 code.line(f"{self._place} = ({ctype}){name}[c];")
 
-    def _start(self) -> str:
-        dtype = self.conv.dtype
-        return loaded(f"{self.bias}[{affine(self.channel)}]", dtype) if self.bias else literal(0, arithmetic(dtype))
+    def _start(self, channel: tuple[tuple[str, int], ...] | None = None, number: int = 0) -> str:
+        dtype, place = self.conv.dtype, affine(channel or self.channel, number)
+        return loaded(f"{self.bias}[{place}]", dtype) if self.bias else literal(0, arithmetic(dtype))
 
     def _weight(self, tap: tuple[tuple[str, int], ...], offset: int = 0) -> str:
         if self.conv.factor is not None:
@@ -249,18 +265,22 @@ class _Writer:
         """``acc``: the sum of one channel, tap by tap."""
         conv, code, source = self.conv, self.code, dtype_of(self.conv.source)
         code.line(f"{scalar_type(conv.dtype)} acc = {self._start()};")
-        kernel = tuple(window.kernel for window in conv.windows)
-        products = []
-        for tap, at in enumerate(np.ndindex(kernel)):
-            if conv.checked:
-                place = f"tap[{tap}][{affine(self.channel)}]"
-            else:
-                steps = zip(at, conv.windows, conv.strides[1:-1], strict=True)
-                place = f"x0[{affine(self.channel, sum(k * w.dilation * step for k, w, step in steps))}]"
-            products.append(_product(loaded(place, source), self._weight((), tap)))
+        taps = enumerate(self._taps(self.channel))
+        products = [_product(loaded(place, source), self._weight((), tap)) for tap, place in taps]
         for group in tap_groups(conv):
             text = " + ".join(products[tap] for tap in group)
             code.line(f"acc += {text};" if len(group) == 1 else f"acc += (int16_t)({text});")
+
+    def _taps(self, channel: tuple[tuple[str, int], ...]) -> list[str]:
+        """The places of a channel's values at all taps."""
+        conv, places = self.conv, []
+        for tap, at in enumerate(np.ndindex(tuple(window.kernel for window in conv.windows))):
+            if conv.checked:
+                places.append(f"tap[{tap}][{affine(channel)}]")
+            else:
+                steps = zip(at, conv.windows, conv.strides[1:-1], strict=True)
+                places.append(f"x0[{affine(channel, sum(k * w.dilation * step for k, w, step in steps))}]")
+        return places
 
     def _looped_sums(self, head: str) -> None:
         """Add tap after tap to the sums of a block."""
@@ -323,23 +343,6 @@ class _Writer:
     def _place(self) -> str:
         """The text of the result's element."""
         return f"out0[{self._index(shape_of(self.conv.result))}]"
-
-
-def _pixels(conv: Depthwise, epilogue: Body) -> int:
-    """The number of output positions whose integer sums are finished together. Compilers unroll short loops before
-    vectorisation, so a few channels of neighbouring positions form one line; values per channel are repeated."""
-    if conv.floating or conv.channels > SHORT_LOOP:
-        return 1
-    width = conv.windows[-1].out
-    for argument in epilogue.arguments:
-        if argument.shape is None or argument.shape[-2:] == (width, conv.channels) or elements(argument.shape) == 1:
-            continue
-        if elements(argument.shape) != conv.channels or not is_constant(argument.tensor):
-            return 1
-    fitting = [
-        count for count in range(2, width + 1) if width % count == 0 and SHORT_LOOP < count * conv.channels <= BLOCK
-    ]
-    return min(fitting, key=lambda count: (count * conv.channels % WHOLE_VECTORS != 0, count), default=1)
 
 
 def _product(x: str, weight: str) -> str:

@@ -11,7 +11,7 @@ from match_core.ir.reader import optional_input, shape_of
 from match_core.ir.topology import is_constant
 
 from match_host.graph import dtype_of, elements, integer, integers_at, values_of
-from match_host.kernels.lanes import block_of
+from match_host.kernels.lanes import BLOCK, block_of
 from match_host.kernels.nest import row_major
 from match_host.kernels.window import Window, windows
 
@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
 
+    from match_host.kernels.elementwise.elementwise import Body
+
 _OPS = ("match.nhwc::Conv", "match.nhwc::ConvInteger", "match.nhwc::ConvIntegerI16")
+#: Compilers fully unroll loops of this many steps.
+SHORT_LOOP = 16
+#: Loops over a multiple of this many bytes are whole vectors on all known machines.
+WHOLE_VECTORS = 32
 #: More taps than this are added in a loop.
 MOST_WRITTEN_TAPS = 16
 
@@ -128,3 +134,20 @@ def tap_groups(conv: Depthwise) -> list[list[int]]:
             groups.append([tap])
             total = most[tap]
     return groups
+
+
+def pixels(conv: Depthwise, epilogue: Body) -> int:
+    """The number of output positions whose integer sums are finished together. Compilers unroll short loops before
+    vectorisation, so a few channels of neighbouring positions form one line; values per channel are repeated."""
+    if conv.floating or conv.channels > SHORT_LOOP:
+        return 1
+    width = conv.windows[-1].out
+    for argument in epilogue.arguments:
+        if argument.shape is None or argument.shape[-2:] == (width, conv.channels) or elements(argument.shape) == 1:
+            continue
+        if elements(argument.shape) != conv.channels or not is_constant(argument.tensor):
+            return 1
+    fitting = [
+        count for count in range(2, width + 1) if width % count == 0 and SHORT_LOOP < count * conv.channels <= BLOCK
+    ]
+    return min(fitting, key=lambda count: (count * conv.channels % WHOLE_VECTORS != 0, count), default=1)

@@ -67,7 +67,7 @@ class TileCost:
             step = step + np.where(rows > LONG_ROW, MEMORY_CYCLES * positions * rows, 0.0)
             step = step + np.maximum(0, positions * rows + rows + 1 - machine.registers)
             few = UNROLLED_SUMS if given["floating"] else FORCED_SUMS
-            scalar = (outputs <= UNROLLED_STEPS) & (positions * outputs < few)
+            scalar = (outputs <= UNROLLED_STEPS) & (positions * outputs < few) & (machine.writer is None)
             cycles = given["depth"] * np.where(scalar, 2.0 * positions * outputs, step)
             results = positions * rows * RESULT_CYCLES
         cycles = cycles + results + TILE_CYCLES
@@ -83,6 +83,8 @@ class TileCost:
     def _step(self, products: Array, loads: Array) -> Floats:
         """One step of the reduction in vectors."""
         machine = self.machine
+        if machine.writer is not None:  # in order: two instructions for each product
+            return np.asarray(2.0 * products + loads + 0.5)
         busy = np.maximum(products / machine.products_per_cycle, loads / machine.loads_per_cycle)
         step: Floats = np.maximum(busy, machine.latency_cycles) + 0.5
         return step
