@@ -1,4 +1,4 @@
-/* match_gap9_swap.c - activations in the external RAM, copied there and back by the fabric controller.
+/* match_gap9_swap.c - activations and constants in the external RAM, copied there and back by the fabric controller.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "match_gap9_swap.h"
 #include "pmsis.h"

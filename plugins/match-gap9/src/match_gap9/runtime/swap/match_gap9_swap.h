@@ -1,4 +1,4 @@
-/* match_gap9_swap.h - activations in the external RAM, copied there and back by the fabric controller.
+/* match_gap9_swap.h - activations and constants in the external RAM, copied there and back by the fabric controller.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef MATCH_GAP9_SWAP_H
 #define MATCH_GAP9_SWAP_H
