@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 #: The number of heuristic starts that are improved, best first.
 STARTS = 3
-#: The part of the solver's effort for a graph that is one window, whose search ends earlier.
-ONE_WINDOW_PART = 0.5
 #: The most operators for which windows of all improved starts are solved: for more, the effort suffices for one only.
 OTHERS_MAX = 128
 
@@ -278,8 +276,6 @@ def _optimised(best: Evaluation, share_options: Sequence[ShareOptions], evaluato
     improved = [improve(start, share_options, evaluator, spend // (STARTS + 1)) for start in (best, *begun[:STARTS])]
     first, *others = sorted(improved, key=lambda evaluation: evaluation.value)
     thorough, seconds = evaluator.options.thorough, evaluator.options.solver_seconds
-    if len(share_options) <= WINDOW and not thorough:
-        seconds *= ONE_WINDOW_PART
     several = WINDOW < len(share_options) <= OTHERS_MAX
     found = solve_windows(first, share_options, evaluator, seconds / 2 if several else seconds)
     if several and (thorough or found.value < first.value):  # the other half of the effort, for the others together
