@@ -48,8 +48,8 @@ class Deployment:
 
 @dataclass(frozen=True)
 class Sequential:
-    """A sequential mapping and the model of its program; ``deployment``: None if it does not fit; ``error``: why it, or
-    a cheaper one, does not; ``overflow``: tensors in that memory; ``spare``: with the next, if it streams constants."""
+    """A sequential mapping and the model of its program. ``deployment``: None if it does not fit; ``error``: why it, or
+    a cheaper one, does not; ``overflow``: tensors in the overflow memory, ``spare``: with those that would be next."""
 
     model: Model
     mapping: UnitMapping
