@@ -14,7 +14,7 @@ import pytest
 from match_core.contract.hardware import Link, Memory, Soc, Unit
 from match_core.contract.loops import ScheduleRequest
 from match_core.contract.workload import Axis, Dim, Operand, Workload
-from match_core.schedule import parallel
+from match_core.schedule import parallel, search
 from match_core.schedule.cache import ScheduleCache
 from match_core.schedule.parallel import processes_for, search_in_processes
 from match_core.schedule.search import Parallel, answers_to
@@ -75,8 +75,9 @@ def test_without_processes_everything_is_left(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_left_requests_are_searched_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "SEARCHES_MIN", 1)
-    requests = [request(300), request(400, Local()), request(500)]
+    monkeypatch.setattr(search, "TRIED_SECONDS", 0)
+    monkeypatch.setattr(parallel, "SECONDS_MIN", 1e-9)
+    requests = [request(200), request(300), request(400, Local()), request(500)]
     asked: list[ScheduleRequest] = []
 
     def solve(one: ScheduleRequest) -> Any:
@@ -85,14 +86,21 @@ def test_left_requests_are_searched_here(monkeypatch: pytest.MonkeyPatch) -> Non
 
     found = answers_to(requests, solve, ScheduleCache(), Parallel(lambda one: one, 2))
     assert found == tuple(schedule(one) for one in requests)
-    assert asked == [requests[1]]
+    assert asked == [requests[0], requests[2]]
 
 
 @pytest.mark.parametrize(
-    ("searches", "jobs", "processes"), [(0, 8, 0), (23, 8, 0), (47, 8, 1), (48, 8, 2), (1000, 4, 4), (1000, 1, 1)]
+    ("seconds", "jobs", "processes"), [(0, 8, 0), (0.9, 8, 0), (1.9, 8, 1), (2.1, 8, 2), (1000, 4, 4), (1000, 1, 1)]
 )
-def test_how_many_processes_pay(searches: int, jobs: int, processes: int) -> None:
-    assert processes_for(searches, jobs) == processes
+def test_how_many_processes_pay(seconds: float, jobs: int, processes: int) -> None:
+    assert processes_for(seconds, jobs) == processes
+
+
+def test_short_searches_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "search_in_processes", lambda *_: pytest.fail("a process was started"))
+    requests = [request(size) for size in range(100, 160)]
+    found = answers_to(requests, schedule, ScheduleCache(), Parallel(lambda one: one, 2))
+    assert found == tuple(schedule(one) for one in requests)
 
 
 def test_there_are_no_more_than_processors() -> None:

@@ -11,9 +11,11 @@ from match_beyond.choice import Choice, Chooser
 from match_beyond.network import Network
 from match_beyond.rewrite import rewritten
 from match_beyond.rows import Cut, RowRule, Rows
+from match_beyond.search import fit
 from match_core import hookimpl
 from match_core.contract.errors import InfeasibleError, ToolError
 from match_core.contract.fitting import Fit, FitRequest
+from match_core.contract.mapping import Assignment
 from match_core.contract.model import Model
 from match_core.contract.observe import NullObserver
 from match_core.pipeline import CompileRequest, compile_model
@@ -22,7 +24,7 @@ from match_core.plugin.facade import Plugins
 from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
-from benchmarks.large_networks import NetworkBuilder
+from benchmarks.large_networks import NetworkBuilder, unet
 
 
 class Spy:
@@ -53,11 +55,11 @@ def random_network(path: Path, seed: int) -> Path:
     return builder.save(path, builder.conv(builder.max_pool(x, 2, 2), 4, 1, relu=""))
 
 
-def request_of(path: Path) -> FitRequest:
+def request_of(path: Path, l2_bytes: int = 4096) -> FitRequest:
     spy = Spy()
     with pytest.raises(InfeasibleError):
         compile_model(
-            CompileRequest(path, "gap9", memory=(("l2", 4096),)),
+            CompileRequest(path, "gap9", memory=(("l2", l2_bytes),)),
             Plugins.load((Found("spy", "spy", "0", lambda: spy),)),
             NullObserver(),
         )
@@ -105,3 +107,19 @@ def test_rewritten_models_compute_the_same(seed: int, tmp_path: Path, monkeypatc
     except ToolError:  # rows that do not exist
         return
     assert any((one != other).any() for one, other in zip(expected, wrong, strict=True))
+
+
+@pytest.mark.parametrize("dearer", [10**9, None])
+def test_stripes_alone_are_tried_where_tensors_in_the_store_disappoint(tmp_path: Path, dearer: int | None) -> None:
+    """Estimates of choices know no constants: a program with tensors in the store may be slower, or not fit."""
+    request = request_of(unet(tmp_path / "unet.onnx", size=32, width=8, levels=1), 24_000)
+    seen: list[Model] = []
+
+    def attempt(model: Model, _: tuple[Assignment, ...]) -> int | None:
+        seen.append(model)
+        return dearer if model.away else 10**8
+
+    found = fit(replace(request, attempt=attempt))
+    assert seen[0].away
+    assert found is not None and found.model is not None
+    assert not found.model.away

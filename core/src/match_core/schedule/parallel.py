@@ -1,9 +1,9 @@
 """Parallel searches of distinct requests in processes.
 
-A process takes a few tenths of a second to start, a search tens of milliseconds, so processes pay for many requests
-only. Every process loads the installed plugins and calls them with copies of the requests. If a request cannot be
-copied, or its search fails there, the caller repeats it and attributes the fault. Answers do not depend on the number
-of processes.
+A process takes a few tenths of a second to start, a search a few to tens of milliseconds, so processes pay for many
+searches only. Every process loads the installed plugins and calls them with copies of the requests. If a request cannot
+be copied, or its search fails there, the caller repeats it and attributes the fault. Answers do not depend on the
+number of processes.
 """
 
 from __future__ import annotations
@@ -27,15 +27,13 @@ if TYPE_CHECKING:
     from match_core.contract.scheduling import Answer
     from match_core.plugin.facade import Plugins
 
-#: Minimum number of searches per process. An estimate: at some 17 ms each, they take twice as long as the start of the
-#: process, so that two processes end earlier than one and spend at most half as much processor time again. Measured in
-#: processor seconds: 0.21 s for the start.
-SEARCHES_MIN = 24
+#: Minimum seconds of searches per process: some three times its start (measured: 0.2 to 0.4 s of processor time).
+SECONDS_MIN = 1.0
 
 
-def processes_for(searches: int, jobs: int | None) -> int:
-    """The number of processes that reduces the time of so many searches; at most ``jobs`` (None: one per processor)."""
-    return min(_processors() if jobs is None else jobs, searches // SEARCHES_MIN)
+def processes_for(seconds: float, jobs: int | None) -> int:
+    """The number of processes that shortens so many seconds of searches; at most ``jobs`` (None: one per processor)."""
+    return min(_processors() if jobs is None else jobs, int(seconds / SECONDS_MIN))
 
 
 def search_in_processes(requests: Sequence[ScheduleRequest], processes: int) -> tuple[Answer | None, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from match_core.schedule.parallel import processes_for, search_in_processes
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from match_core.contract.observe import Watch
     from match_core.contract.scheduling import Answer
     from match_core.schedule.cache import ScheduleCache
+
+
+#: Seconds that requests are searched here before the time of the others is estimated from them.
+TRIED_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -35,24 +40,30 @@ def answers_to(
     keys = [cache.key(request) if request.unit.memory else "" for request in requests]
     distinct = {key: request for key, request in zip(keys, requests, strict=True) if key}
     known = {key: cache.find(key) for key in distinct}
-    if parallel is not None:
-        unknown = [key for key, answer in known.items() if answer is None]
-        known.update(_searched(unknown, [distinct[key] for key in unknown], cache, parallel))
-    answers = {}
-    for done, (key, answer) in enumerate(known.items(), start=1):
-        if answer is None and watch is not None:
-            request = distinct[key]
+    unknown = [key for key, answer in known.items() if answer is None]
+    began = monotonic()
+    for done, key in enumerate(known, start=1):
+        if known[key] is not None:
+            continue
+        request = distinct[key]
+        if watch is not None:
             watch.progress({"layer": done, "of": len(known), "unit": request.unit.name, "kind": request.workload.kind})
-        answers[key] = answer or cache.keep(key, solve(distinct[key]))
+        known[key] = cache.keep(key, solve(request))
+        seconds = monotonic() - began
+        if parallel is not None and seconds >= TRIED_SECONDS:
+            rest = [key for key in unknown if known[key] is None]
+            seconds *= len(rest) / (len(unknown) - len(rest))
+            known.update(_searched(rest, [distinct[key] for key in rest], cache, parallel, seconds))
+            parallel = None
     # Units that work in place have no schedules to search: solving is cheaper than a look-up.
-    return tuple(answers[key] if key else solve(request) for key, request in zip(keys, requests, strict=True))
+    return tuple(known.get(key) or solve(request) for key, request in zip(keys, requests, strict=True))
 
 
 def _searched(
-    keys: Sequence[str], requests: Sequence[ScheduleRequest], cache: ScheduleCache, parallel: Parallel
+    keys: Sequence[str], requests: Sequence[ScheduleRequest], cache: ScheduleCache, parallel: Parallel, seconds: float
 ) -> dict[str, Answer]:
-    """The answers found by processes, if there are enough requests."""
-    processes = processes_for(len(requests), parallel.jobs)
+    """The answers found by processes, if so many ``seconds`` of searches pay for them."""
+    processes = processes_for(seconds, parallel.jobs)
     if processes < 2:
         return {}
     found = search_in_processes([parallel.copy(request) for request in requests], processes)
