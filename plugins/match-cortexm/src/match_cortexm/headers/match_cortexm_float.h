@@ -6,6 +6,7 @@
 #ifndef MATCH_CORTEXM_FLOAT_H
 #define MATCH_CORTEXM_FLOAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -53,8 +54,26 @@ MATCH_CORTEXM_ONCE void match_cortexm_s_store(float *to, match_cortexm_s_t value
     memcpy(to, value.lane, sizeof value.lane);
 }
 
+/* The first count numbers only. */
+MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_load_some(const float *from, uint32_t count)
+{
+    match_cortexm_s_t result = {{0.0f, 0.0f, 0.0f, 0.0f}};
+    memcpy(result.lane, from, count * sizeof *from);
+    return result;
+}
+
+MATCH_CORTEXM_ONCE void match_cortexm_s_store_some(float *to, match_cortexm_s_t value, uint32_t count)
+{
+    memcpy(to, value.lane, count * sizeof *to);
+}
+
 MATCH_CORTEXM_INLINE void match_cortexm_s_stored(void)
 {
+}
+
+MATCH_CORTEXM_INLINE void match_cortexm_s_computed(match_cortexm_s_t *value)
+{
+    (void)value;
 }
 
 MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_all(float value)
@@ -172,6 +191,17 @@ MATCH_CORTEXM_INLINE void match_cortexm_set_status(uint32_t status)
 
 #endif
 
+/* Whether a number was flushed since the last call. */
+MATCH_CORTEXM_INLINE bool match_cortexm_flushed(void)
+{
+    const uint32_t status = match_cortexm_status();
+    if ((status & MATCH_CORTEXM_FLUSHED) == 0u) {
+        return false;
+    }
+    match_cortexm_set_status(status & ~MATCH_CORTEXM_FLUSHED);
+    return true;
+}
+
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) != 0 && !defined(MATCH_CORTEXM_PORTABLE)
 
 #include <arm_mve.h>
@@ -188,10 +218,26 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_store(float *to, match_cortexm_v_t val
     vstrwq_f32(to, value);
 }
 
+MATCH_CORTEXM_INLINE match_cortexm_v_t match_cortexm_v_load_some(const float *from, uint32_t count)
+{
+    return vldrwq_z_f32(from, vctp32q(count));
+}
+
+MATCH_CORTEXM_INLINE void match_cortexm_v_store_some(float *to, match_cortexm_v_t value, uint32_t count)
+{
+    vstrwq_p_f32(to, value, vctp32q(count));
+}
+
 /* gcc 12 moves loads of single numbers before the stores of vectors that they come from. */
 MATCH_CORTEXM_INLINE void match_cortexm_v_stored(void)
 {
     __asm__ volatile("" : : : "memory");
+}
+
+/* Computes a vector before the status is read. */
+MATCH_CORTEXM_INLINE void match_cortexm_v_computed(match_cortexm_v_t *value)
+{
+    __asm__ volatile("" : "+w"(*value));
 }
 
 MATCH_CORTEXM_INLINE match_cortexm_v_t match_cortexm_v_all(float value)
@@ -300,7 +346,10 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_next_one(
 #define match_cortexm_v_t match_cortexm_s_t
 #define match_cortexm_v_load match_cortexm_s_load
 #define match_cortexm_v_store match_cortexm_s_store
+#define match_cortexm_v_load_some match_cortexm_s_load_some
+#define match_cortexm_v_store_some match_cortexm_s_store_some
 #define match_cortexm_v_stored match_cortexm_s_stored
+#define match_cortexm_v_computed match_cortexm_s_computed
 #define match_cortexm_v_all match_cortexm_s_all
 #define match_cortexm_v_of match_cortexm_s_of
 #define match_cortexm_v_add match_cortexm_s_add
