@@ -21,7 +21,7 @@ from match_cortexm.kernels.depthwise import build_depthwise, depthwise_of
 from match_cortexm.kernels.layer import layer_of
 from match_cortexm.kernels.lookup import LOOKUP, build_lookup, lookup_refusal
 from match_cortexm.kernels.matmul import build_matmul, matmul_of
-from match_cortexm.kernels.pool import MAX_POOL, build_pool, pool_of
+from match_cortexm.kernels.pool import MAX_POOL, REAL_POOL, build_pool, build_real_pool, pool_of, real_pool_of
 from match_cortexm.kernels.product import build_product
 from match_cortexm.kernels.real import build_real, real_refusal, real_regions
 from match_cortexm.kernels.softmax import SOFTMAX_I8, build_softmax, softmax_of
@@ -94,6 +94,7 @@ DESCRIPTIONS = {
     "cortexm_add": "sum of two tensors, scaled",
     "cortexm_add_twice": "sum of two tensors of int16, scaled twice",
     "cortexm_max_pool": "largest value of each window",
+    "cortexm_real_pool": "largest or average number of each window",
     "cortexm_lookup": "look-up in a table of 256 bytes",
     "cortexm_softmax": "softmax of lines of 8-bit values",
     "cortexm_real": "sum, product, Relu or Clip of float32 numbers",
@@ -125,6 +126,11 @@ def _pool_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def _real_pool_refusal(match: Match) -> str | None:
+    found = real_pool_of(match.node("op"))
+    return found if isinstance(found, str) else None
+
+
 def _softmax_refusal(match: Match) -> str | None:
     found = softmax_of(match.node("op"))
     return found if isinstance(found, str) else None
@@ -148,7 +154,8 @@ def _no_halfwords_refusal(match: Match) -> str | None:
 
 
 ADD = Constraint("sum", "two tensors of 8 bits or of int16, of one shape, one factor each", _add_refusal)
-POOL = Constraint("pool", "bytes, channels last, blocks of 4 channels, few taps", _pool_refusal)
+POOL = Constraint("pool", "bytes or int16, channels last, blocks of a word, few taps", _pool_refusal)
+REAL_WINDOW = Constraint("pool", "float32, channels last, blocks of 4 channels, few taps", _real_pool_refusal)
 TRANSPOSE = Constraint("matrices", "elements of 8 to 64 bits, rows become columns", _transpose_refusal)
 BYTES_OR_WORDS = Constraint("matrices", "elements of 8, 32 or 64 bits, rows become columns", _no_halfwords_refusal)
 WORDS = Constraint("matrices", "elements of 32 or 64 bits, rows become columns", _words_refusal)
@@ -180,6 +187,7 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
         single.append(("cortexm_softmax", Op(SOFTMAX_I8, "op", (Any("x"),)), SOFTMAX, build_softmax))
     if core.helium:
         single.append(("cortexm_lookup", Op(LOOKUP, "op", (Any("x"),)), TABLE, build_lookup))
+        single.append(("cortexm_real_pool", Op(REAL_POOL, "op", (Any("x"),)), REAL_WINDOW, build_real_pool))
         single.append(("cortexm_real", Op("|".join(TAKEN), "op"), REAL, build_real))
         fused += (_kernel("cortexm_real_region", None, (), build_real, core, real_regions),)
     return (*fused, *(_kernel(name, node, (rule,), build, core) for name, node, rule, build in single))

@@ -23,14 +23,13 @@ from match_host.region import find_regions
 
 from match_cortexm.headers import FLOAT, header
 from match_cortexm.kernels.counted import Counted
-from match_cortexm.kernels.vectors import LANES, PREFIX, VECTOR, load, operator, store, taken
+from match_cortexm.kernels.vectors import LANES, PREFIX, SCALAR, VECTOR, load, operator, store, taken
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 #: Vectors whose status is read once.
 BLOCK = 4
-_SCALAR = PREFIX.replace("_v_", "_s_")
 
 
 def real_refusal(nodes: Sequence[gs.Node]) -> str | None:
@@ -105,10 +104,10 @@ class _Lines:
         for number, (start, lanes) in enumerate(parts):
             code.line(f"{VECTOR} r{number} = {self._value(f't{number}', variable, first + start, lanes)};")
             code.line(f"{PREFIX}computed(&r{number});")
-        with code.block("if (match_cortexm_flushed())"):
+        with code.block("if (match_cortexm_raised(MATCH_CORTEXM_FLUSHED))"):
             for number, (target, (start, lanes)) in enumerate(zip(targets, parts, strict=True)):
                 value = self._value(f"s{number}", variable, first + start, lanes)
-                code.line(store(target, value, lanes).replace(PREFIX, _SCALAR))
+                code.line(store(target, value, lanes).replace(PREFIX, SCALAR))
         with code.block("else"):
             for number, (target, (_, lanes)) in enumerate(zip(targets, parts, strict=True)):
                 code.line(store(target, f"r{number}", lanes))
@@ -129,7 +128,7 @@ class _Lines:
         *before, last = self.group.nodes
         for number, node in enumerate(before):
             line = f"const {VECTOR} {name}_{number} = {operator(node, known, operand)};"
-            self.code.line(line.replace(PREFIX, _SCALAR) if scalar else line)
+            self.code.line(line.replace(PREFIX, SCALAR) if scalar else line)
             known[node.outputs[0].name] = f"{name}_{number}"
         return operator(last, known, operand)
 

@@ -14,8 +14,8 @@ from match_host.kernels.code import literal
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-#: Prefix of the functions, and values of a vector.
-PREFIX, LANES = "match_cortexm_v_", 4
+#: Prefixes of the functions, and of those that do the same in scalar code; values of a vector.
+PREFIX, SCALAR, LANES = "match_cortexm_v_", "match_cortexm_s_", 4
 VECTOR = f"{PREFIX}t"
 #: Operators of two values, and all that vectors compute.
 _PAIRS = {"Add": "add", "Sub": "sub", "Mul": "mul"}
