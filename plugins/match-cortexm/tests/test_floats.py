@@ -130,6 +130,28 @@ def test_bits_are_those_of_the_host(
 
 
 @needs_emulator
+@pytest.mark.parametrize("wide", [False, True], ids=["float32", "float16"])
+@pytest.mark.parametrize("outputs", [2, 3, 5, 7, 13])
+def test_outputs_that_do_not_fill_vectors(outputs: int, wide: bool, tmp_path: Path):
+    net = Net(np.random.default_rng(outputs), False, wide)
+    for activated in (False, True):
+        bias = net.constant(net.rng.normal(0, 1, outputs))
+        y = net.add("Gemm", net.source(3, 19), net.weight(outputs, 19), bias, transB=1)
+        net.result(net.add("Relu", y) if activated else y)
+    for groups in (1, 2):
+        weight, bias = net.weight(groups * outputs, 3, 3, 3), net.constant(net.rng.normal(0, 1, groups * outputs))
+        net.result(net.add("Conv", net.source(1, 3 * groups, 5, 6), weight, bias, pads=[1] * 4, group=groups))
+    onnx.save(net.model(), tmp_path / "model.onnx")
+    for numbers in (_ordinary, _special):
+        arrays = {name: numbers(array, net.rng) for name, array in net.arrays().items()}
+        expected = _bits(_run(tmp_path / "model.onnx", "host", arrays, tmp_path))
+        for machine in (None, ""):
+            found = _bits(_run(tmp_path / "model.onnx", "corstone300", arrays, tmp_path, machine))
+            for name, values in expected.items():
+                np.testing.assert_array_equal(found[name], values, name)
+
+
+@needs_emulator
 def test_only_layers_with_subnormal_numbers_run_twice(tmp_path: Path):
     net = Net(np.random.default_rng(1), False)
     KINDS["pointwise"](net)

@@ -153,9 +153,7 @@ def test_which_transpositions_are_taken(node, expected):
 )
 def test_cores_leave_what_their_instructions_do_not_move_to_the_host(target, element, own, tmp_path):
     """Blocks of bytes are words at any address; halfwords are packed by the DSP extension."""
-    x, y = (
-        helper.make_tensor_value_info(name, element, shape) for name, shape in (("x", (32, 169)), ("y", (169, 32)))
-    )
+    x, y = (helper.make_tensor_value_info(name, element, shape) for name, shape in (("x", (32, 169)), ("y", (169, 32))))
     path = tmp_path / "net.onnx"
     graph = helper.make_graph([helper.make_node("Transpose", ["x"], ["y"], perm=[1, 0])], "net", [x], [y])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)

@@ -93,7 +93,8 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
     if helium and short is not None and bytes_ == {"int8"}:
         vectors = f"match_cortexm_add_4({_PLACES}, a_factor, b_factor, addend, {shift}, {low}, {high});"
     uses = Uses()
-    sixteen = (DSP, MVE, INT16) if dtype_of(node.outputs[0]).itemsize > 1 else ()
+    wide = dtype_of(node.outputs[0]).itemsize > 1
+    sixteen = (DSP, MVE, INT16) if wide else ()
     for name in (SHARED, *(sixteen or ((MVE,) if vectors else ()))):
         uses.headers[name] = header(name)
     lines = [
@@ -102,7 +103,6 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
         f"    const int{32 if short else 64}_t addend = {addend};",
     ]
     value = f"(in0[i] * a_factor + in1[i] * b_factor + addend) >> {shift}"
-    wide = dtype_of(node.outputs[0]).itemsize > 1
     upper = wide and shift >= 32 - _ROOM and abs(addend) < 1 << (30 + shift)
     if upper:  # the upper word of the sum is all that is needed
         left, shift = max(0, 32 - shift), max(shift, 32)
@@ -116,9 +116,8 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
     if isinstance(scaled, str):
         raise ValueError(f"{function}: {scaled}")
     if helium and wide and upper:
-        again = ", ".join(scaled.again)
-        bounds = f"{{{shift - 32}, {low}, {high}}}"
-        lines += [f"    const match_cortexm_bounds first = {bounds};", f"    const match_cortexm_again again = {{{again}}};"]
+        lines.append(f"    const match_cortexm_bounds first = {{{shift - 32}, {low}, {high}}};")
+        lines.append(f"    const match_cortexm_again again = {{{', '.join(scaled.again)}}};")
         vectors = f"match_cortexm_add_16({_PLACES}, {left}, a_factor, b_factor, addend, first, again);"
     view = {"vectors": vectors, "count": count, "shift": shift, "low": low, "high": high, "ctype": ctype}
     body = render_body("add", result=scaled.text(value), **view)
@@ -126,7 +125,9 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
     text = "\n".join((*lines, body))
     result = nodes[-1].outputs[0]
     code = inline_code(function, comment, node.inputs[:2], (result,), text, uses)
-    form, pairs = (f"add_mve{'_i16' if wide else ''}", count // 4) if vectors else ("add" if short else "add_i16" if wide else "add_wide", count)
+    form, pairs = "add" if short else "add_i16" if wide else "add_wide", count
+    if vectors:
+        form, pairs = "add_mve_i16" if wide else "add_mve", count // 4
     code = replace(code, overlaps=element_by_element(node.inputs[:2], result))
     counts = (("pairs", pairs), *((("again", pairs),) if after else ()))
     return Counted(tuple(node.inputs[:2]), code, Work(), form, counts)

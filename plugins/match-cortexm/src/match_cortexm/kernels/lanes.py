@@ -178,7 +178,7 @@ class LaneWriter(TileWriter):
 def _start(start: Place, number: int, lanes: int) -> str:
     """The first values of up to four sums, from their texts."""
     texts = [start("", number + lane) for lane in range(lanes)]
-    if lanes > 1 and texts[0] == texts[1]:
+    if lanes == 1 or texts[0] == texts[1]:
         return f"{PREFIX}all({texts[0]})"
     texts += ["0.0f"] * (LANES - lanes)
     return f"{PREFIX}of({', '.join(texts)})" if "(" in texts[0] else load(texts[0], lanes)

@@ -1,10 +1,11 @@
-"""The largest value of each window, in NHWC, of bytes and int16; with Helium, that of float32 numbers, and their average.
+"""The largest value of each window, in NHWC, of bytes and int16; with Helium, that of float32, and averages of it.
 
 Vectors of floats flush subnormal numbers, and NaN is never larger: windows with one of them are computed again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -106,7 +107,7 @@ def _real_form(image: Image, average: bool, prefix: str = PREFIX) -> Form:
     combine = "add" if average else "larger"
     start = f"{prefix}all(0.0f)" if average else f"{prefix}lowest()"
     store = f"{prefix}store(to, {s});"
-    if average and image.taps & (image.taps - 1):
+    if average and not _shifts(image.taps):
         store = f"{prefix}store_quotients(to, {s}, {literal(image.taps, np.dtype(np.float32))});"
     elif average:  # a quotient by a power of two
         store = f"{prefix}store(to, {prefix}mul({s}, {prefix}all({literal(1 / image.taps, np.dtype(np.float32))})));"
@@ -140,4 +141,12 @@ def _built(node: gs.Node, image: Image | str, function: str, form: Callable[[Ima
     if isinstance(image, str):
         raise ValueError(f"{function}: {image}")
     comment = f"{node.op}: {image.channels} channels, kernel {image.y.kernel}x{image.x.kernel}"
-    return build_taps(image, form(image), function, comment, node.outputs[0])
+    kernel = build_taps(image, form(image), function, comment, node.outputs[0])
+    divided = "Average" in node.op and not _shifts(image.taps)
+    blocks = dict(kernel.counts)["blocks"]
+    return replace(kernel, counts=(*kernel.counts, ("quotients", blocks * divided)))
+
+
+def _shifts(number: int) -> bool:
+    """Whether it is a power of two."""
+    return number & (number - 1) == 0

@@ -1,7 +1,7 @@
 """Operators on float32 numbers, element by element, in vectors of Helium: sums, products, Relu and Clip.
 
-Vectors flush subnormal numbers to zero. So results are stored after a look at the status: the few that a flushed number
-belongs to are computed again by scalar functions. Nothing of the inputs is overwritten before, so kernels work in place.
+Vectors flush subnormal numbers to zero. So results are stored after a look at the status: if a number was flushed,
+scalar functions compute these few again. Nothing of the inputs is overwritten before, so kernels work in place.
 """
 
 from __future__ import annotations

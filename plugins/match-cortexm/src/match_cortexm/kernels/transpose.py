@@ -89,7 +89,8 @@ def _form(found: Matrices, size: int, helium: bool) -> tuple[str, dict[str, int]
     longer, shorter = max(found.rows, found.columns), min(found.rows, found.columns)
     if helium and size in LANES and (size > 2 or shorter <= MOST_APART):
         name = "gather" if longer == found.rows else "scatter"
-        return name, {"lines": shorter, "vectors": shorter * (longer // LANES[size]), "parts": shorter * (longer % LANES[size] > 0)}
+        whole, part = divmod(longer, LANES[size])
+        return name, {"lines": shorter, "vectors": shorter * whole, "parts": shorter * (part > 0)}
     height, width = BLOCKS[size]
     strips, rest = (found.rows // height, found.rows % height) if size <= 2 else (0, found.rows)
     quads = found.columns // width if size == 1 else 0

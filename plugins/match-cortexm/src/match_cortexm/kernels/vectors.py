@@ -29,7 +29,9 @@ def load(place: str, lanes: int) -> str:
 
 def store(place: str, value: str, lanes: int) -> str:
     """The statement that stores values from a place on."""
-    return f"{PREFIX}store(&{place}, {value});" if lanes == LANES else f"{PREFIX}store_some(&{place}, {value}, {lanes});"
+    if lanes == LANES:
+        return f"{PREFIX}store(&{place}, {value});"
+    return f"{PREFIX}store_some(&{place}, {value}, {lanes});"
 
 
 def taken(node: gs.Node) -> bool:
