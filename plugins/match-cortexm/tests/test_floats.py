@@ -27,7 +27,7 @@ from .test_kernels import TARGETS, emulator, needs_emulator
 
 Arrays = dict[str, NDArray[np.generic]]
 Numbers = Callable[[NDArray[np.generic], np.random.Generator], NDArray[np.generic]]
-#: Layers with kernels in vectors, and one without.
+#: Layers with kernels in vectors, and some without.
 LAYERS = (
     "conv_3",
     "conv_add",
@@ -37,7 +37,17 @@ LAYERS = (
     "depthwise",
     "depthwise_3",
     "dense",
+    "classifier",
     "softmax",
+    "add",
+    "added",
+    "relu",
+    "mul",
+    "scaled",
+    "inner_max_pool",
+    "inner_max_pool_2",
+    "inner_average_pool",
+    "whole_average_pool",
 )
 
 
@@ -88,6 +98,11 @@ def _special(array: NDArray[np.generic], rng: np.random.Generator) -> NDArray[np
     return np.where(rng.uniform(size=array.shape) < 0.02, rng.choice(values, array.shape), array)
 
 
+def _no_numbers(array: NDArray[np.generic], rng: np.random.Generator) -> NDArray[np.generic]:
+    """Most are NaN, so that whole windows are."""
+    return np.where(rng.uniform(size=array.shape) < 0.9, np.array(np.nan, array.dtype), array)
+
+
 def _network(folder: Path, wide: bool, seed: int = 3) -> tuple[Path, Net]:
     """Layers of random sizes, strides and padding, in float32 or float16."""
     net = Net(np.random.default_rng(seed), False, wide)
@@ -99,7 +114,7 @@ def _network(folder: Path, wide: bool, seed: int = 3) -> tuple[Path, Net]:
 
 @needs_emulator
 @pytest.mark.parametrize("wide", [False, True], ids=["float32", "float16"])
-@pytest.mark.parametrize("numbers", [_ordinary, _subnormal, _tiny, _special])
+@pytest.mark.parametrize("numbers", [_ordinary, _subnormal, _tiny, _special, _no_numbers])
 @pytest.mark.parametrize("target", TARGETS)
 def test_bits_are_those_of_the_host(
     target: str, numbers: Callable[..., NDArray[np.generic]], wide: bool, tmp_path: Path
@@ -112,6 +127,28 @@ def test_bits_are_those_of_the_host(
         assert found.keys() == expected.keys() and len(found) == len(LAYERS)
         for name, values in expected.items():
             np.testing.assert_array_equal(found[name], values, name)
+
+
+@needs_emulator
+@pytest.mark.parametrize("wide", [False, True], ids=["float32", "float16"])
+@pytest.mark.parametrize("outputs", [2, 3, 5, 7, 13])
+def test_outputs_that_do_not_fill_vectors(outputs: int, wide: bool, tmp_path: Path):
+    net = Net(np.random.default_rng(outputs), False, wide)
+    for activated in (False, True):
+        bias = net.constant(net.rng.normal(0, 1, outputs))
+        y = net.add("Gemm", net.source(3, 19), net.weight(outputs, 19), bias, transB=1)
+        net.result(net.add("Relu", y) if activated else y)
+    for groups in (1, 2):
+        weight, bias = net.weight(groups * outputs, 3, 3, 3), net.constant(net.rng.normal(0, 1, groups * outputs))
+        net.result(net.add("Conv", net.source(1, 3 * groups, 5, 6), weight, bias, pads=[1] * 4, group=groups))
+    onnx.save(net.model(), tmp_path / "model.onnx")
+    for numbers in (_ordinary, _special):
+        arrays = {name: numbers(array, net.rng) for name, array in net.arrays().items()}
+        expected = _bits(_run(tmp_path / "model.onnx", "host", arrays, tmp_path))
+        for machine in (None, ""):
+            found = _bits(_run(tmp_path / "model.onnx", "corstone300", arrays, tmp_path, machine))
+            for name, values in expected.items():
+                np.testing.assert_array_equal(found[name], values, name)
 
 
 @needs_emulator
@@ -173,7 +210,8 @@ def test_stored_float16_weights_have_no_subnormal_numbers():
     bits = (stored & 0x8000) << 16 | (stored & 0x7FFF) << 13
     assert not ((bits & 0x7F800000 == 0) & (bits & 0x7FFFFF != 0)).any()
     np.testing.assert_array_equal(bits.view(np.float32) * np.float32(2.0**102), values.astype(np.float32))
-    assert LaneWriter.stored(values, Tile(1, 3, rows=True)) is values
+    assert LaneWriter.stored(values, Tile(1, 1, rows=False)) is values
+    assert LaneWriter.stored(np.ones((2, 3), np.float32), Tile(1, 3, rows=True)).tolist() == [[1, 1, 1, 0]] * 2
 
 
 def test_which_weights_vectors_multiply():

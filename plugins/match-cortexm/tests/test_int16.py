@@ -37,7 +37,7 @@ def test_on_the_twin(name: str, target: str, seed: int, tmp_path: Path) -> None:
 
 @needs_emulator
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", ["border", "over_read", "depthwise", "dense", "add", "sums"])
+@pytest.mark.parametrize("name", ["border", "over_read", "depthwise", "dense", "add", "sums", "max_pool"])
 def test_on_the_emulator(name: str, target: str, tmp_path: Path) -> None:
     assert verified(SAMPLE[name], 1, target, tmp_path, emulator(), wide=True).ok
 

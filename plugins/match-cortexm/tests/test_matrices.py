@@ -26,6 +26,9 @@ TRANSPOSED = (
     ((1, 9, 10, 12), (0, 3, 1, 2), TensorProto.INT8),
     ((1, 3, 9, 7), (0, 2, 3, 1), TensorProto.UINT8),
     ((4, 16, 12), (0, 2, 1), TensorProto.INT8),
+    ((1, 5, 9, 7), (0, 2, 3, 1), TensorProto.INT16),
+    ((2, 9, 6), (0, 2, 1), TensorProto.FLOAT16),
+    ((2, 9371), (1, 0), TensorProto.UINT16),
     ((2, 5, 7), (0, 2, 1), TensorProto.FLOAT),
     ((13, 5), (1, 0), TensorProto.INT64),
 )
@@ -130,7 +133,8 @@ def _node(shape: tuple[int, ...], order: tuple[int, ...], dtype: object = np.int
         (_node((6, 7), (1, 0)), Matrices(1, 6, 7)),
         (_node((1, 3, 4, 5), (0, 2, 1, 3)), "axes are moved in runs"),
         (_node((3, 4, 5), (2, 1, 0)), "axes are moved in runs"),
-        (_node((3, 4), (1, 0), np.float16), "elements are float16"),
+        (_node((3, 4), (1, 0), np.float16), Matrices(1, 3, 4)),
+        (_node((3, 4), (1, 0), np.complex128), "elements are complex128"),
     ],
 )
 def test_which_transpositions_are_taken(node, expected):
@@ -138,13 +142,18 @@ def test_which_transpositions_are_taken(node, expected):
     assert found == expected if isinstance(expected, Matrices) else str(found).startswith(expected)
 
 
-@pytest.mark.parametrize(("target", "own"), [("rp2040", False), ("cortex_m3_mps2", True)])
-def test_cores_that_load_aligned_words_only_leave_bytes_to_the_host(target, own, tmp_path):
-    """The blocks of the core's own kernel are words at any address."""
-    x, y = (
-        helper.make_tensor_value_info(name, TensorProto.INT8, shape)
-        for name, shape in (("x", (32, 169)), ("y", (169, 32)))
-    )
+@pytest.mark.parametrize(
+    ("target", "element", "own"),
+    [
+        ("rp2040", TensorProto.INT8, False),
+        ("cortex_m3_mps2", TensorProto.INT8, True),
+        ("cortex_m3_mps2", TensorProto.INT16, False),
+        ("stm32l4r5", TensorProto.INT16, True),
+    ],
+)
+def test_cores_leave_what_their_instructions_do_not_move_to_the_host(target, element, own, tmp_path):
+    """Blocks of bytes are words at any address; halfwords are packed by the DSP extension."""
+    x, y = (helper.make_tensor_value_info(name, element, shape) for name, shape in (("x", (32, 169)), ("y", (169, 32))))
     path = tmp_path / "net.onnx"
     graph = helper.make_graph([helper.make_node("Transpose", ["x"], ["y"], perm=[1, 0])], "net", [x], [y])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)

@@ -21,12 +21,15 @@ from match_cortexm.kernels.depthwise import build_depthwise, depthwise_of
 from match_cortexm.kernels.layer import layer_of
 from match_cortexm.kernels.lookup import LOOKUP, build_lookup, lookup_refusal
 from match_cortexm.kernels.matmul import build_matmul, matmul_of
-from match_cortexm.kernels.pool import MAX_POOL, build_pool, pool_of
+from match_cortexm.kernels.pool import MAX_POOL, REAL_POOL, build_pool, build_real_pool, pool_of, real_pool_of
 from match_cortexm.kernels.product import build_product
+from match_cortexm.kernels.real import build_real, real_refusal, real_regions
 from match_cortexm.kernels.softmax import SOFTMAX_I8, build_softmax, softmax_of
 from match_cortexm.kernels.transpose import build_transpose, matrices_of
+from match_cortexm.kernels.vectors import TAKEN
 
 if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
     from match_core.contract.unit_api import InlineKernel
 
 
@@ -91,8 +94,11 @@ DESCRIPTIONS = {
     "cortexm_add": "sum of two tensors, scaled",
     "cortexm_add_twice": "sum of two tensors of int16, scaled twice",
     "cortexm_max_pool": "largest value of each window",
+    "cortexm_real_pool": "largest or average number of each window",
     "cortexm_lookup": "look-up in a table of 256 bytes",
     "cortexm_softmax": "softmax of lines of 8-bit values",
+    "cortexm_real": "sum, product, Relu or Clip of float32 numbers",
+    "cortexm_real_region": "such operators, one after another",
     "cortexm_transpose": "matrices whose rows become columns",
 }
 
@@ -120,6 +126,11 @@ def _pool_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def _real_pool_refusal(match: Match) -> str | None:
+    found = real_pool_of(match.node("op"))
+    return found if isinstance(found, str) else None
+
+
 def _softmax_refusal(match: Match) -> str | None:
     found = softmax_of(match.node("op"))
     return found if isinstance(found, str) else None
@@ -133,20 +144,31 @@ def _transpose_refusal(match: Match) -> str | None:
 def _words_refusal(match: Match) -> str | None:
     """Blocks of bytes are loaded as words, at any address; byte by byte, they take more than the host's loops."""
     bytes_ = dtype_of(match.node("op").inputs[0]).itemsize == 1
-    return "bytes, on a core that loads words at their addresses only" if bytes_ else _transpose_refusal(match)
+    return "bytes, on a core that loads words at their addresses only" if bytes_ else _no_halfwords_refusal(match)
+
+
+def _no_halfwords_refusal(match: Match) -> str | None:
+    """Pairs of halfwords are packed by instructions of the DSP extension."""
+    halfwords = dtype_of(match.node("op").inputs[0]).itemsize == 2
+    return "halfwords, on a core that does not pack them" if halfwords else _transpose_refusal(match)
 
 
 ADD = Constraint("sum", "two tensors of 8 bits or of int16, of one shape, one factor each", _add_refusal)
-POOL = Constraint("pool", "bytes, channels last, blocks of 4 channels, few taps", _pool_refusal)
-TRANSPOSE = Constraint("matrices", "elements of 8, 32 or 64 bits, rows become columns", _transpose_refusal)
+POOL = Constraint("pool", "bytes or int16, channels last, blocks of a word, few taps", _pool_refusal)
+REAL_WINDOW = Constraint("pool", "float32, channels last, blocks of 4 channels, few taps", _real_pool_refusal)
+TRANSPOSE = Constraint("matrices", "elements of 8 to 64 bits, rows become columns", _transpose_refusal)
+BYTES_OR_WORDS = Constraint("matrices", "elements of 8, 32 or 64 bits, rows become columns", _no_halfwords_refusal)
 WORDS = Constraint("matrices", "elements of 32 or 64 bits, rows become columns", _words_refusal)
 SOFTMAX = Constraint("softmax", "int8, the last axis, a table of 256 exponentials", _softmax_refusal)
+REAL = Constraint(
+    "float32", "float32, lines of at least a vector, constant limits", lambda match: real_refusal(match.nodes)
+)
 TABLE = Constraint("table", "bytes, a constant table of 256 bytes", lambda match: lookup_refusal(match.node("op")))
 
 
 def kernels_of(core: Core) -> tuple[Kernel, ...]:
     """The core's own kernels."""
-    matrices = TRANSPOSE if core.unaligned else WORDS
+    matrices = TRANSPOSE if core.dsp else BYTES_OR_WORDS if core.unaligned else WORDS
     single = [("cortexm_transpose", Op("Transpose", "op", (Any("x"),)), matrices, build_transpose)]
     fused: tuple[Kernel, ...] = ()
     if core.dsp:
@@ -165,6 +187,9 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
         single.append(("cortexm_softmax", Op(SOFTMAX_I8, "op", (Any("x"),)), SOFTMAX, build_softmax))
     if core.helium:
         single.append(("cortexm_lookup", Op(LOOKUP, "op", (Any("x"),)), TABLE, build_lookup))
+        single.append(("cortexm_real_pool", Op(REAL_POOL, "op", (Any("x"),)), REAL_WINDOW, build_real_pool))
+        single.append(("cortexm_real", Op("|".join(TAKEN), "op"), REAL, build_real))
+        fused += (_kernel("cortexm_real_region", None, (), build_real, core, real_regions),)
     return (*fused, *(_kernel(name, node, (rule,), build, core) for name, node, rule, build in single))
 
 
@@ -173,7 +198,12 @@ def _rules(name: str) -> tuple[Constraint, ...]:
 
 
 def _kernel(
-    name: str, structure: Structure, constraints: tuple[Constraint, ...], build: Callable[..., Counted], core: Core
+    name: str,
+    structure: Structure | None,
+    constraints: tuple[Constraint, ...],
+    build: Callable[..., Counted],
+    core: Core,
+    search: Callable[[gs.Graph], tuple[Match, ...]] | None = None,
 ) -> Kernel:
     builder = partial(build, helium=core.helium)
     pattern = Pattern(
@@ -182,6 +212,7 @@ def _kernel(
         structure=structure,
         constraints=constraints,
         workload=partial(counted_workload, name, builder),
+        search=search,
     )
     return Kernel(pattern, builder)
 

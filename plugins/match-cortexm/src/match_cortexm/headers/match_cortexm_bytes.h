@@ -31,7 +31,28 @@ static inline int32_t match_cortexm_max_u8(int32_t a, int32_t b)
     return result;
 }
 
+/* The larger of each pair of halfwords. */
+static inline int32_t match_cortexm_max_s16(int32_t a, int32_t b)
+{
+    int32_t result;
+    __asm__("ssub16 %0, %1, %2\n\tsel %0, %1, %2" : "=&r"(result) : "r"(a), "r"(b));
+    return result;
+}
+
 #else
+
+static inline int32_t match_cortexm_max_s16(int32_t a, int32_t b)
+{
+    int16_t first[2];
+    int16_t second[2];
+    memcpy(first, &a, sizeof a);
+    memcpy(second, &b, sizeof b);
+    for (int k = 0; k < 2; k++) {
+        first[k] = second[k] > first[k] ? second[k] : first[k];
+    }
+    memcpy(&a, first, sizeof a);
+    return a;
+}
 
 static inline uint32_t match_cortexm_half(uint32_t half, uint32_t byte, int sign)
 {
@@ -98,6 +119,28 @@ static inline void match_cortexm_store_16(int8_t *to, match_cortexm_i8x16 values
     }
 }
 
+typedef int16x8_t match_cortexm_i16x8;
+
+static inline match_cortexm_i16x8 match_cortexm_lowest_8(void)
+{
+    return vdupq_n_s16(INT16_MIN);
+}
+
+/* Of 8 channels of int16, or of the first count if there are fewer. */
+static inline match_cortexm_i16x8 match_cortexm_max_8(match_cortexm_i16x8 most, const int16_t *from, int32_t count)
+{
+    return vmaxq_s16(most, count >= 8 ? vldrhq_s16(from) : vldrhq_z_s16(from, vctp16q((uint32_t)count)));
+}
+
+static inline void match_cortexm_store_8(int16_t *to, match_cortexm_i16x8 values, int32_t count)
+{
+    if (count >= 8) {
+        vstrhq_s16(to, values);
+    } else {
+        vstrhq_p_s16(to, values, vctp16q((uint32_t)count));
+    }
+}
+
 /* Looks 16 bytes up, or the first count if there are fewer; the table's index is the byte as an unsigned number. */
 static inline void match_cortexm_look_16(int8_t *to, const int8_t *from, const int8_t *table, int32_t count)
 {
@@ -130,6 +173,30 @@ static inline match_cortexm_i8x16 match_cortexm_max_16(match_cortexm_i8x16 most,
 static inline void match_cortexm_store_16(int8_t *to, match_cortexm_i8x16 values, int32_t count)
 {
     memcpy(to, values.lane, (size_t)(count < 16 ? count : 16));
+}
+
+typedef struct {
+    int16_t lane[8];
+} match_cortexm_i16x8;
+
+static inline match_cortexm_i16x8 match_cortexm_lowest_8(void)
+{
+    const match_cortexm_i16x8 result = {
+        {INT16_MIN, INT16_MIN, INT16_MIN, INT16_MIN, INT16_MIN, INT16_MIN, INT16_MIN, INT16_MIN}};
+    return result;
+}
+
+static inline match_cortexm_i16x8 match_cortexm_max_8(match_cortexm_i16x8 most, const int16_t *from, int32_t count)
+{
+    for (int32_t k = 0; (k < count) && (k < 8); k++) {
+        most.lane[k] = from[k] > most.lane[k] ? from[k] : most.lane[k];
+    }
+    return most;
+}
+
+static inline void match_cortexm_store_8(int16_t *to, match_cortexm_i16x8 values, int32_t count)
+{
+    memcpy(to, values.lane, (size_t)(count < 8 ? count : 8) * sizeof *to);
 }
 
 static inline void match_cortexm_look_16(int8_t *to, const int8_t *from, const int8_t *table, int32_t count)

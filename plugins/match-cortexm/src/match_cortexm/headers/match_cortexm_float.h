@@ -6,6 +6,8 @@
 #ifndef MATCH_CORTEXM_FLOAT_H
 #define MATCH_CORTEXM_FLOAT_H
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -53,8 +55,26 @@ MATCH_CORTEXM_ONCE void match_cortexm_s_store(float *to, match_cortexm_s_t value
     memcpy(to, value.lane, sizeof value.lane);
 }
 
+/* The first count numbers only. */
+MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_load_some(const float *from, uint32_t count)
+{
+    match_cortexm_s_t result = {{0.0f, 0.0f, 0.0f, 0.0f}};
+    memcpy(result.lane, from, count * sizeof *from);
+    return result;
+}
+
+MATCH_CORTEXM_ONCE void match_cortexm_s_store_some(float *to, match_cortexm_s_t value, uint32_t count)
+{
+    memcpy(to, value.lane, count * sizeof *to);
+}
+
 MATCH_CORTEXM_INLINE void match_cortexm_s_stored(void)
 {
+}
+
+MATCH_CORTEXM_INLINE void match_cortexm_s_computed(match_cortexm_s_t *value)
+{
+    (void)value;
 }
 
 MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_all(float value)
@@ -110,6 +130,28 @@ MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_at_most(match_cortexm_s_t a
     return a;
 }
 
+/* The larger numbers; NaN only where all were. */
+MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_lowest(void)
+{
+    return match_cortexm_s_all(NAN);
+}
+
+MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_larger(match_cortexm_s_t a, match_cortexm_s_t b)
+{
+    for (int k = 0; k < 4; k++) {
+        a.lane[k] = (b.lane[k] > a.lane[k]) || (a.lane[k] != a.lane[k]) ? b.lane[k] : a.lane[k];
+    }
+    return a;
+}
+
+/* Stores quotients. */
+MATCH_CORTEXM_ONCE void match_cortexm_s_store_quotients(float *to, match_cortexm_s_t value, float divisor)
+{
+    for (int k = 0; k < 4; k++) {
+        to[k] = value.lane[k] / divisor;
+    }
+}
+
 /* sum + w * x with two roundings. */
 MATCH_CORTEXM_ONCE void match_cortexm_s_add_one(match_cortexm_s_t *sum, match_cortexm_s_t w, float x)
 {
@@ -143,6 +185,7 @@ MATCH_CORTEXM_ONCE void match_cortexm_s_next_one(
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) != 0
 
 #define MATCH_CORTEXM_FLUSHED 0x88u /* IDC and UFC */
+#define MATCH_CORTEXM_UNSURE 0x89u /* and IOC: a NaN was compared */
 
 MATCH_CORTEXM_INLINE uint32_t match_cortexm_status(void)
 {
@@ -159,6 +202,7 @@ MATCH_CORTEXM_INLINE void match_cortexm_set_status(uint32_t status)
 #else
 
 #define MATCH_CORTEXM_FLUSHED 0u
+#define MATCH_CORTEXM_UNSURE 0u
 
 MATCH_CORTEXM_INLINE uint32_t match_cortexm_status(void)
 {
@@ -171,6 +215,17 @@ MATCH_CORTEXM_INLINE void match_cortexm_set_status(uint32_t status)
 }
 
 #endif
+
+/* Whether one of these flags was set since the last call. */
+MATCH_CORTEXM_INLINE bool match_cortexm_raised(uint32_t flags)
+{
+    const uint32_t status = match_cortexm_status();
+    if ((status & flags) == 0u) {
+        return false;
+    }
+    match_cortexm_set_status(status & ~flags);
+    return true;
+}
 
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) != 0 && !defined(MATCH_CORTEXM_PORTABLE)
 
@@ -188,10 +243,26 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_store(float *to, match_cortexm_v_t val
     vstrwq_f32(to, value);
 }
 
+MATCH_CORTEXM_INLINE match_cortexm_v_t match_cortexm_v_load_some(const float *from, uint32_t count)
+{
+    return vldrwq_z_f32(from, vctp32q(count));
+}
+
+MATCH_CORTEXM_INLINE void match_cortexm_v_store_some(float *to, match_cortexm_v_t value, uint32_t count)
+{
+    vstrwq_p_f32(to, value, vctp32q(count));
+}
+
 /* gcc 12 moves loads of single numbers before the stores of vectors that they come from. */
 MATCH_CORTEXM_INLINE void match_cortexm_v_stored(void)
 {
     __asm__ volatile("" : : : "memory");
+}
+
+/* Computes a vector before the status is read. */
+MATCH_CORTEXM_INLINE void match_cortexm_v_computed(match_cortexm_v_t *value)
+{
+    __asm__ volatile("" : "+w"(*value));
 }
 
 MATCH_CORTEXM_INLINE match_cortexm_v_t match_cortexm_v_all(float value)
@@ -248,6 +319,27 @@ MATCH_CORTEXM_INLINE match_cortexm_v_t match_cortexm_v_at_most(match_cortexm_v_t
     return result;
 }
 
+/* A comparison with NaN sets IOC, and results are computed again. */
+MATCH_CORTEXM_INLINE match_cortexm_v_t match_cortexm_v_lowest(void)
+{
+    return vdupq_n_f32(-INFINITY);
+}
+
+MATCH_CORTEXM_INLINE match_cortexm_v_t match_cortexm_v_larger(match_cortexm_v_t a, match_cortexm_v_t b)
+{
+    return vpselq_f32(b, a, vcmpgtq_f32(b, a));
+}
+
+MATCH_CORTEXM_INLINE void match_cortexm_v_store_quotients(float *to, match_cortexm_v_t value, float divisor)
+{
+    float lane[4];
+    vstrwq_f32(lane, value);
+    match_cortexm_v_stored();
+    for (int k = 0; k < 4; k++) {
+        to[k] = lane[k] / divisor;
+    }
+}
+
 MATCH_CORTEXM_INLINE void match_cortexm_v_add_one(match_cortexm_v_t *sum, match_cortexm_v_t w, float x)
 {
     *sum = vaddq_f32(*sum, vmulq_n_f32(w, x));
@@ -300,7 +392,10 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_next_one(
 #define match_cortexm_v_t match_cortexm_s_t
 #define match_cortexm_v_load match_cortexm_s_load
 #define match_cortexm_v_store match_cortexm_s_store
+#define match_cortexm_v_load_some match_cortexm_s_load_some
+#define match_cortexm_v_store_some match_cortexm_s_store_some
 #define match_cortexm_v_stored match_cortexm_s_stored
+#define match_cortexm_v_computed match_cortexm_s_computed
 #define match_cortexm_v_all match_cortexm_s_all
 #define match_cortexm_v_of match_cortexm_s_of
 #define match_cortexm_v_add match_cortexm_s_add
@@ -308,6 +403,9 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_next_one(
 #define match_cortexm_v_mul match_cortexm_s_mul
 #define match_cortexm_v_at_least match_cortexm_s_at_least
 #define match_cortexm_v_at_most match_cortexm_s_at_most
+#define match_cortexm_v_lowest match_cortexm_s_lowest
+#define match_cortexm_v_larger match_cortexm_s_larger
+#define match_cortexm_v_store_quotients match_cortexm_s_store_quotients
 #define match_cortexm_v_add_one match_cortexm_s_add_one
 #define match_cortexm_v_add_two match_cortexm_s_add_two
 #define match_cortexm_v_next_two match_cortexm_s_next_two

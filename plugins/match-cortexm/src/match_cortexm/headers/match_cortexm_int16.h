@@ -199,8 +199,46 @@ static inline int32x4_t match_cortexm_scale_4(
     return vshlq_r_s32(vaddq_m_n_s32(value, value, 1, vcmphiq_u32(lower, total)), -shift);
 }
 
-/* Scales four sums, clips them and stores the first count; twice: scales and clips the values, times 2^left, once
- * more. */
+/* Clips four values; scales and clips them, times a factor, once more. */
+static inline int32x4_t match_cortexm_clip_4(
+    int32x4_t value, const match_cortexm_bounds first, const match_cortexm_again again)
+{
+    value = vminq_s32(vmaxq_s32(value, vdupq_n_s32(first.low)), vdupq_n_s32(first.high));
+    if (again.multiplier != 0) {
+        value = match_cortexm_scale_4(
+            vmulq_n_s32(value, again.factor),
+            vdupq_n_s32(again.multiplier),
+            vdupq_n_u32((uint32_t)again.addend),
+            vdupq_n_s32((int32_t)(again.addend >> 32)),
+            again.bounds.shift);
+        value = vminq_s32(vmaxq_s32(value, vdupq_n_s32(again.bounds.low)), vdupq_n_s32(again.bounds.high));
+    }
+    return value;
+}
+
+/* Four sums of two values, times 2^left, of which each has a factor. */
+static inline void match_cortexm_add_16(
+    int16_t *to,
+    const int16_t *a,
+    const int16_t *b,
+    int32_t left,
+    int32_t a_factor,
+    int32_t b_factor,
+    int64_t addend,
+    const match_cortexm_bounds first,
+    const match_cortexm_again again)
+{
+    const int32x4_t values = vshlq_r_s32(vldrhq_s32(b), left);
+    const uint32x4_t lower = vdupq_n_u32((uint32_t)addend);
+    const uint32x4_t total = vaddq_u32(vreinterpretq_u32_s32(vmulq_n_s32(values, b_factor)), lower);
+    const int32x4_t upper = vaddq_n_s32(vmulhq_s32(values, vdupq_n_s32(b_factor)), (int32_t)(addend >> 32));
+    const int32x4_t carried = vaddq_m_n_s32(upper, upper, 1, vcmphiq_u32(lower, total));
+    const int32x4_t value = match_cortexm_scale_4(
+        vshlq_r_s32(vldrhq_s32(a), left), vdupq_n_s32(a_factor), total, carried, first.shift);
+    vstrhq_s32(to, match_cortexm_clip_4(value, first, again));
+}
+
+/* Scales four sums, clips them and stores the first count. */
 static inline void match_cortexm_finish_16(
     int16_t *to,
     int32_t count,
@@ -213,16 +251,7 @@ static inline void match_cortexm_finish_16(
     const int32x4x2_t words = vld2q_s32((const int32_t *)addend);
     int32x4_t value = match_cortexm_scale_4(
         sums, vldrwq_s32(multiplier), vreinterpretq_u32_s32(words.val[0]), words.val[1], first.shift);
-    value = vminq_s32(vmaxq_s32(value, vdupq_n_s32(first.low)), vdupq_n_s32(first.high));
-    if (again.multiplier != 0) {
-        value = match_cortexm_scale_4(
-            vmulq_n_s32(value, again.factor),
-            vdupq_n_s32(again.multiplier),
-            vdupq_n_u32((uint32_t)again.addend),
-            vdupq_n_s32((int32_t)(again.addend >> 32)),
-            again.bounds.shift);
-        value = vminq_s32(vmaxq_s32(value, vdupq_n_s32(again.bounds.low)), vdupq_n_s32(again.bounds.high));
-    }
+    value = match_cortexm_clip_4(value, first, again);
     if (count == 4) {
         vstrhq_s32(to, value);
     } else {
@@ -260,6 +289,28 @@ static inline void match_cortexm_finish_16(
     for (int32_t k = 0; k < count; k++) {
         const int32_t scaled = match_cortexm_scale(sums.lane[k], multiplier[k], addend[k], first.shift);
         int32_t value = match_cortexm_clip(scaled, first.low, first.high);
+        if (again.multiplier != 0) {
+            value = match_cortexm_scale(value * again.factor, again.multiplier, again.addend, again.bounds.shift);
+            value = match_cortexm_clip(value, again.bounds.low, again.bounds.high);
+        }
+        to[k] = (int16_t)value;
+    }
+}
+
+static inline void match_cortexm_add_16(
+    int16_t *to,
+    const int16_t *a,
+    const int16_t *b,
+    int32_t left,
+    int32_t a_factor,
+    int32_t b_factor,
+    int64_t addend,
+    const match_cortexm_bounds first,
+    const match_cortexm_again again)
+{
+    for (int32_t k = 0; k < 4; k++) {
+        const int64_t total = ((int64_t)a[k] * a_factor + (int64_t)b[k] * b_factor) * ((int64_t)1 << left) + addend;
+        int32_t value = match_cortexm_clip((int32_t)(total >> 32) >> first.shift, first.low, first.high);
         if (again.multiplier != 0) {
             value = match_cortexm_scale(value * again.factor, again.multiplier, again.addend, again.bounds.shift);
             value = match_cortexm_clip(value, again.bounds.low, again.bounds.high);

@@ -33,6 +33,9 @@ _SHIFTS, _CHANGES = range(24, 11, -1), (0, 1, -1, 2, -2)
 #: Bits that int16 values may be shifted to the left within 32 bits, with one to spare.
 _ROOM = 15
 
+#: Of four pairs.
+_PLACES = "&out0[i], &in0[i], &in1[i]"
+
 Numbers = tuple[int, int, int, int]
 
 
@@ -86,10 +89,13 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
     a_factor, b_factor, addend, shift = short or (*long, divisor.bit_length() - 1)
     count, ctype = elements(shape_of(node.outputs[0])), c_type(dtype_of(node.outputs[0]))
     bytes_ = {dtype_of(tensor).name for tensor in (*node.inputs[:2], node.outputs[0])}
-    vectors = helium and short is not None and bytes_ == {"int8"}
+    vectors = ""
+    if helium and short is not None and bytes_ == {"int8"}:
+        vectors = f"match_cortexm_add_4({_PLACES}, a_factor, b_factor, addend, {shift}, {low}, {high});"
     uses = Uses()
-    sixteen = (DSP, MVE, INT16) if dtype_of(node.outputs[0]).itemsize > 1 else ()
-    for name in (SHARED, *((MVE,) if vectors else sixteen)):
+    wide = dtype_of(node.outputs[0]).itemsize > 1
+    sixteen = (DSP, MVE, INT16) if wide else ()
+    for name in (SHARED, *(sixteen or ((MVE,) if vectors else ()))):
         uses.headers[name] = header(name)
     lines = [
         f"    const int32_t a_factor = {a_factor};",
@@ -97,10 +103,8 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
         f"    const int{32 if short else 64}_t addend = {addend};",
     ]
     value = f"(in0[i] * a_factor + in1[i] * b_factor + addend) >> {shift}"
-    wide = dtype_of(node.outputs[0]).itemsize > 1
-    if (
-        wide and shift >= 32 - _ROOM and abs(addend) < 1 << (30 + shift)
-    ):  # the upper word of the sum is all that is needed
+    upper = wide and shift >= 32 - _ROOM and abs(addend) < 1 << (30 + shift)
+    if upper:  # the upper word of the sum is all that is needed
         left, shift = max(0, 32 - shift), max(shift, 32)
         lines[2] = f"    const int64_t addend = INT64_C({addend << left});"
         products = (f"(int64_t)(in{k}[i] * {1 << left}) * {name}_factor" for k, name in enumerate("ab"))
@@ -111,13 +115,19 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
     scaled = with_second(scaled, after[0]) if after and not isinstance(scaled, str) else scaled
     if isinstance(scaled, str):
         raise ValueError(f"{function}: {scaled}")
+    if helium and wide and upper:
+        lines.append(f"    const match_cortexm_bounds first = {{{shift - 32}, {low}, {high}}};")
+        lines.append(f"    const match_cortexm_again again = {{{', '.join(scaled.again)}}};")
+        vectors = f"match_cortexm_add_16({_PLACES}, {left}, a_factor, b_factor, addend, first, again);"
     view = {"vectors": vectors, "count": count, "shift": shift, "low": low, "high": high, "ctype": ctype}
     body = render_body("add", result=scaled.text(value), **view)
     comment = f"{', '.join(each.op for each in nodes)}: {count} pairs, in {32 if short else 64} bits"
     text = "\n".join((*lines, body))
     result = nodes[-1].outputs[0]
     code = inline_code(function, comment, node.inputs[:2], (result,), text, uses)
-    form, pairs = ("add_mve", count // 4) if vectors else ("add" if short else "add_i16" if wide else "add_wide", count)
+    form, pairs = "add" if short else "add_i16" if wide else "add_wide", count
+    if vectors:
+        form, pairs = "add_mve_i16" if wide else "add_mve", count // 4
     code = replace(code, overlaps=element_by_element(node.inputs[:2], result))
     counts = (("pairs", pairs), *((("again", pairs),) if after else ()))
     return Counted(tuple(node.inputs[:2]), code, Work(), form, counts)

@@ -11,7 +11,8 @@ from match_core.contract.unit_api import InlineKernel
 from match_host.machine import SCALAR
 
 from match_cortexm.headers import FLOAT, HALF, header
-from match_cortexm.kernels.lanes import LANES, PREFIX, LaneWriter
+from match_cortexm.kernels.lanes import LaneWriter
+from match_cortexm.kernels.vectors import LANES, PREFIX
 
 if TYPE_CHECKING:
     from match_core.contract.unit_api import InlineCode, InlineRequest

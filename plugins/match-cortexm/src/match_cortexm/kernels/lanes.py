@@ -5,30 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from match_core.contract.model import qualified_op
-from match_core.ir.topology import is_constant
-from match_host.graph import dtype_of, values_of
-from match_host.kernels.code import literal
 from match_host.kernels.products.blocked import After, TileWriter
+
+from match_cortexm.kernels.vectors import LANES, PREFIX, VECTOR, load, operator, store, taken
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from match_host.kernels.products.blocked import Place, Tile
     from numpy.typing import NDArray
 
-#: Prefix of the functions of ``match_cortexm_float.h``, and values of a vector.
-PREFIX, LANES = "match_cortexm_v_", 4
-VECTOR = f"{PREFIX}t"
 #: Steps of a turn of the loops over sums.
 UNROLLED = 4
 #: The smallest float16 number is 2^-24: with a bias of 25, its exponent is 1, and the largest are those below 2^7.
 HALF_BIAS, MOST_HALF = 10, 128
-#: Operators of two values, and all that may follow the sums.
-_PAIRS = {"Add": "add", "Sub": "sub", "Mul": "mul"}
-_TAKEN = (*_PAIRS, "Relu", "Clip")
 
 
 class LaneWriter(TileWriter):
@@ -39,8 +32,12 @@ class LaneWriter(TileWriter):
 
     @property
     def vectors(self) -> int:
-        """Vectors of a position's sums, 0 if they fill none."""
-        return 0 if self.tile.outputs % LANES else self.tile.outputs // LANES
+        """Vectors of a position's sums, the last of which may have a part of them; 0 for single sums."""
+        return -(-self.tile.outputs // LANES) if self.tile.outputs > 1 else 0
+
+    def _lanes(self, vector: int) -> int:
+        """Sums of a vector."""
+        return min(LANES, self.tile.outputs - LANES * vector)
 
     @property
     def _next(self) -> bool:
@@ -64,8 +61,12 @@ class LaneWriter(TileWriter):
 
     @staticmethod
     def stored(weights: NDArray[np.generic], tile: Tile) -> NDArray[np.generic]:
-        """float16 as bits with an exponent that is larger by ``HALF_BIAS``, so that no number is subnormal."""
-        if weights.dtype != np.float16 or tile.outputs % LANES:
+        """Whole vectors; float16 as bits with an exponent that is larger by ``HALF_BIAS``, so that no number is
+        subnormal."""
+        if tile.outputs == 1:
+            return weights
+        weights = np.pad(weights, [*((0, 0) for _ in weights.shape[1:]), (0, -tile.outputs % LANES)])
+        if weights.dtype != np.float16:
             return weights
         bits = weights.astype(np.float32).view(np.uint32)
         moved = (bits & 0x7FFFFFFF) - ((127 - 15 - HALF_BIAS) << 23)
@@ -77,7 +78,7 @@ class LaneWriter(TileWriter):
             super().open()
             return
         for p in range(self.tile.positions):
-            pairs = [(self._vector(p, v), _start(self.start, LANES * v)) for v in range(self.vectors)]
+            pairs = [(self._vector(p, v), _start(self.start, LANES * v, self._lanes(v))) for v in range(self.vectors)]
             self._declare(VECTOR, pairs)
 
     def add(self, x: Sequence[str], weight: Place, wraps: bool = False) -> None:
@@ -133,7 +134,7 @@ class LaneWriter(TileWriter):
         if not self.vectors:
             super().close(kept)
             return
-        self.code.line(f"float sums[{self.tile.positions}][{self.tile.outputs}];")
+        self.code.line(f"float sums[{self.tile.positions}][{LANES * self.vectors}];")
         for p in range(self.tile.positions):
             for v in range(self.vectors):
                 self.code.line(f"{PREFIX}store(&sums[{p}][{LANES * v}], {self._vector(p, v)});")
@@ -144,7 +145,7 @@ class LaneWriter(TileWriter):
         nodes = after.body.nodes if after.body else ()
         places = [after.index(after.shape), *([after.addend] if after.addend else [])]
         others = [argument.shape for argument in after.body.arguments] if after.body else []
-        if not self.vectors or self.dtype != np.float32 or not all(map(_taken, nodes)):
+        if not self.vectors or self.dtype != np.float32 or not all(map(taken, nodes)):
             return False
         if any(_stride(place) != 1 for place in places):
             return False
@@ -157,40 +158,30 @@ class LaneWriter(TileWriter):
 
     def _finish(self, after: After, p: int, v: int) -> None:
         """Write what follows four sums: the texts of ``after`` with the numbers of ``p`` and ``k``."""
-        value, lines = self._vector(p, v), []
+        value, lanes, lines = self._vector(p, v), self._lanes(v), list[str]()
         if after.addend:
-            lines.append(f"{value} = {PREFIX}add({value}, {PREFIX}load(&{after.addend}));")
+            lines.append(f"{value} = {PREFIX}add({value}, {load(after.addend, lanes)});")
         known = {after.result: value}
         for number, node in enumerate(after.body.nodes if after.body else ()):
-            text, value = self._operator(node, after, known), f"t{p}_{v}_{number}"
+            text, value = operator(node, known, partial(_operand, after=after, lanes=lanes)), f"t{p}_{v}_{number}"
             lines.append(f"const {VECTOR} {value} = {text};")
             known[node.outputs[0].name] = value
-        lines.append(f"{PREFIX}store(&out0[{after.index(after.shape)}], {value});")
+        lines.append(store(f"out0[{after.index(after.shape)}]", value, lanes))
         places = {"p": str(p), "k": str(LANES * v)}
         self.code.lines([re.sub(r"\b[pk]\b", lambda found: places[found.group()], line) for line in lines])
-
-    def _operator(self, node: gs.Node, after: After, known: dict[str, str]) -> str:
-        """C text of one operator."""
-        first, *others = node.inputs
-        if node.op == "Relu":
-            return f"{PREFIX}at_least({known[first.name]}, 0.0f)"
-        if node.op == "Clip":
-            low, high = _limits(node)
-            return f"{PREFIX}at_most({PREFIX}at_least({known[first.name]}, {low}), {high})"
-        values = [known.get(tensor.name) or _operand(tensor, after) for tensor in (first, *others)]
-        return f"{PREFIX}{_PAIRS[node.op]}({', '.join(values)})"
 
     def _vector(self, position: int, vector: int) -> str:
         """The variable of four sums."""
         return f"s{position}_{vector}"
 
 
-def _start(start: Place, number: int) -> str:
-    """The first values of four sums, from the texts of two."""
-    first, *others = (start("", number + lane) for lane in range(LANES))
-    if first == others[0]:
-        return f"{PREFIX}all({first})"
-    return f"{PREFIX}of({first}, {', '.join(others)})" if "(" in first else f"{PREFIX}load(&{first})"
+def _start(start: Place, number: int, lanes: int) -> str:
+    """The first values of up to four sums, from their texts."""
+    texts = [start("", number + lane) for lane in range(lanes)]
+    if lanes == 1 or texts[0] == texts[1]:
+        return f"{PREFIX}all({texts[0]})"
+    texts += ["0.0f"] * (LANES - lanes)
+    return f"{PREFIX}of({', '.join(texts)})" if "(" in texts[0] else load(texts[0], lanes)
 
 
 def _loaded(first: str) -> str:
@@ -210,34 +201,10 @@ def _stride(place: str) -> int:
     return 0 if found is None else int(found.group(1) or 1)
 
 
-def _taken(node: gs.Node) -> bool:
-    """Whether vectors compute the operator of float32 values."""
-    tensors = [tensor for tensor in node.inputs if not tensor.is_empty()]
-    if qualified_op(node) not in _TAKEN or any(dtype_of(tensor) != np.float32 for tensor in tensors):
-        return False
-    return node.op != "Clip" or all(_uniform(tensor) is not None for tensor in tensors[1:])
-
-
-def _uniform(tensor: gs.Tensor) -> float | None:
-    """The value of a constant with one value."""
-    values = values_of(tensor).reshape(-1) if is_constant(tensor) else np.zeros(0)
-    return float(values[0]) if values.size and bool((values == values[0]).all()) else None
-
-
-def _limits(node: gs.Node) -> tuple[str, str]:
-    """The literals of Clip's limits; an omitted one is the largest finite number."""
-    largest = float(np.finfo(np.float32).max)
-    given = [*(None if tensor.is_empty() else _uniform(tensor) for tensor in node.inputs[1:]), None, None]
-    low, high = (end if value is None else value for value, end in zip(given, (-largest, largest), strict=False))
-    return literal(low, np.dtype(np.float32)), literal(high, np.dtype(np.float32))
-
-
-def _operand(tensor: gs.Tensor, after: After) -> str:
-    """C text of four values of an argument, or of one value four times."""
-    value = _uniform(tensor)
-    if value is not None or after.body is None:
-        return f"{PREFIX}all({literal(value or 0.0, np.dtype(np.float32))})"
-    position = next(n for n, argument in enumerate(after.body.arguments) if argument.tensor.name == tensor.name)
-    index = after.index(after.body.arguments[position].shape or ())
+def _operand(tensor: gs.Tensor, after: After, lanes: int) -> str:
+    """C text of the values of an argument."""
+    arguments = after.body.arguments if after.body else ()
+    position = next(n for n, argument in enumerate(arguments) if argument.tensor.name == tensor.name)
+    index = after.index(arguments[position].shape or ())
     place = f"in{after.first + position}[{index}]"
-    return f"{PREFIX}load(&{place})" if _stride(index) else f"{PREFIX}all({place})"
+    return load(place, lanes) if _stride(index) else f"{PREFIX}all({place})"

@@ -1,71 +1,152 @@
-"""The largest value of each window, in NHWC, of bytes."""
+"""The largest value of each window, in NHWC, of bytes and int16; with Helium, that of float32, and averages of it.
+
+Vectors of floats flush subnormal numbers, and NaN is never larger: windows with one of them are computed again."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 from match_core.contract.model import qualified_op
 from match_core.ir.reader import shape_of
-from match_host.graph import dtype_of, integers
+from match_host.graph import dtype_of, integer, integers
+from match_host.kernels.code import literal
 from match_host.kernels.window import windows
 
-from match_cortexm.headers import BYTES
+from match_cortexm.headers import BYTES, FLOAT
+from match_cortexm.kernels.border import border_of
 from match_cortexm.kernels.taps import Form, Image, build_taps, refusal_of
+from match_cortexm.kernels.vectors import LANES, PREFIX, SCALAR, VECTOR
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
     from match_cortexm.kernels.counted import Counted
 
-MAX_POOL = "match.nhwc::MaxPool"
-#: Channels of a word and of a vector.
-WORD, VECTOR = 4, 16
-_LOWEST = {"int8": "(int32_t)0x80808080u", "uint8": "0"}
+#: The operators; ``REAL_POOL`` in float32.
+MAX_POOL = "match.nhwc::MaxPool|match.nhwc::MaxPoolI16"
+REAL_POOL = "match.nhwc::MaxPool|match.nhwc::AveragePool"
+#: The smallest value, and channels of a word and of a vector.
+_LOWEST = {"int8": -128, "uint8": 0, "int16": -(1 << 15)}
+_WORDS = {"int8": 4, "uint8": 4, "int16": 2}
+_VECTORS = {"int8": 16, "int16": 8}
+
+
+def _image(node: gs.Node, fill: int | None, block: int) -> Image | str:
+    """The image and its windows, or why the kernels do not take them."""
+    shape = shape_of(node.inputs[0])
+    if len(shape) != 4 or shape[0] != 1:
+        return f"the shape is {shape}"
+    if len(node.outputs) > 1 and not node.outputs[1].is_empty():
+        return "the places of the maxima are a result"
+    if shape[3] % block:
+        return f"{shape[3]} channels"
+    y, x = windows(node, shape[1:3], shape_of(node.outputs[0])[1:3], integers(node, "kernel_shape", (1, 1)))
+    image = Image(node.inputs[0], shape[3], y, x, fill)
+    return refusal_of(image) or image
 
 
 def pool_of(node: gs.Node) -> Image | str:
-    """The image and its windows, or why the kernels do not take the node."""
-    shape, dtype = shape_of(node.inputs[0]), dtype_of(node.inputs[0]).name
-    if qualified_op(node) != MAX_POOL or len(shape) != 4 or shape[0] != 1 or dtype not in _LOWEST:
-        return f"{dtype}, shape {shape}"
-    if len(node.outputs) > 1 and not node.outputs[1].is_empty():
-        return "the places of the maxima are a result"
-    if shape[3] % WORD:
-        return f"{shape[3]} channels"
-    y, x = windows(node, shape[1:3], shape_of(node.outputs[0])[1:3], integers(node, "kernel_shape", (1, 1)))
-    image = Image(node.inputs[0], shape[3], y, x, -128 if dtype == "int8" else 0)
-    return refusal_of(image) or image
+    """What a MaxPool of integers slides over, or why the kernels do not take the node."""
+    dtype = dtype_of(node.inputs[0]).name
+    if qualified_op(node) not in MAX_POOL.split("|") or dtype not in _LOWEST:
+        return f"{qualified_op(node)} of {dtype}"
+    return _image(node, _LOWEST[dtype], _WORDS[dtype])
+
+
+def real_pool_of(node: gs.Node) -> Image | str:
+    """What a pooling of float32 slides over, or why the kernels do not take the node."""
+    dtype, average = dtype_of(node.inputs[0]).name, "Average" in node.op
+    if qualified_op(node) not in REAL_POOL.split("|") or dtype != "float32":
+        return f"{qualified_op(node)} of {dtype}"
+    image = _image(node, 0 if average else None, LANES)
+    if isinstance(image, str) or not border_of(image.y, image.x).condition:
+        return image
+    for window in (image.y, image.x):
+        last = (window.out - 1) * window.stride - window.before
+        if window.before >= window.kernel or last >= window.size:
+            return "a window has no value"
+        if average and (not integer(node, "count_include_pad", 0) or last + window.kernel > window.size + window.after):
+            return "windows average different numbers of values"
+    return image
 
 
 def _form(image: Image, helium: bool) -> Form:
     name = dtype_of(image.source).name
-    if helium and name == "int8":
-        left = str(VECTOR) if image.channels % VECTOR == 0 else f"{image.channels} - c"
+    wide = name == "int16"
+    suffix = "_i16" if wide else ""
+    if helium and name in _VECTORS:
+        block = _VECTORS[name]
+        left = str(block) if image.channels % block == 0 else f"{image.channels} - c"
         return Form(
-            name="max_mve" if left == str(VECTOR) else "max_mve_part",
+            name=f"max_mve{suffix}" if left == str(block) else f"max_mve_part{suffix}",
             headers=(BYTES,),
-            start="match_cortexm_i8x16 s = match_cortexm_lowest();",
-            step=lambda address: f"s = match_cortexm_max_16(s, {address}, {left});",
-            finish=(f"match_cortexm_store_16(to, s, {left});",),
-            block=VECTOR,
+            start=f"match_cortexm_i{'16x8' if wide else '8x16'} s = match_cortexm_lowest{'_8' if wide else ''}();",
+            step=lambda address: f"s = match_cortexm_max_{block}(s, {address}, {left});",
+            finish=(f"match_cortexm_store_{block}(to, s, {left});",),
+            block=block,
         )
+    kind = "s16" if wide else "s8" if name == "int8" else "u8"
+    lowest = {"s16": "(int32_t)0x80008000u", "s8": "(int32_t)0x80808080u", "u8": "0"}[kind]
     return Form(
-        name="max_dsp",
+        name=f"max_dsp{suffix}",
         headers=(BYTES,),
-        start=f"int32_t s = {_LOWEST[name]};",
-        step=lambda address: (
-            f"s = match_cortexm_max_{'s' if name == 'int8' else 'u'}8(s, match_cortexm_word({address}));"
-        ),
+        start=f"int32_t s = {lowest};",
+        step=lambda address: f"s = match_cortexm_max_{kind}(s, match_cortexm_word({address}));",
         finish=("memcpy(to, &s, sizeof s);",),
-        block=WORD,
+        block=_WORDS[name],
+    )
+
+
+def _real_form(image: Image, average: bool, prefix: str = PREFIX) -> Form:
+    """The form in vectors, or in scalar code."""
+    again = _real_form(image, average, SCALAR) if prefix == PREFIX else None
+    s, row = ("s", "row") if again else ("t", "line")
+    combine = "add" if average else "larger"
+    start = f"{prefix}all(0.0f)" if average else f"{prefix}lowest()"
+    store = f"{prefix}store(to, {s});"
+    if average and not _shifts(image.taps):
+        store = f"{prefix}store_quotients(to, {s}, {literal(image.taps, np.dtype(np.float32))});"
+    elif average:  # a quotient by a power of two
+        store = f"{prefix}store(to, {prefix}mul({s}, {prefix}all({literal(1 / image.taps, np.dtype(np.float32))})));"
+    return Form(
+        name="real_average" if average else "real_max",
+        headers=(FLOAT,),
+        start=f"{VECTOR.replace(PREFIX, prefix)} {s} = {start};",
+        step=lambda address: f"{s} = {prefix}{combine}({s}, {prefix}load({address}));",
+        finish=(store,),
+        block=LANES,
+        again=again,
+        flags="MATCH_CORTEXM_FLUSHED" if average else "MATCH_CORTEXM_UNSURE",
+        row=row,
     )
 
 
 def build_pool(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
-    """The kernel of one MaxPool."""
+    """The kernel of one MaxPool of integers."""
     (node,) = nodes
-    image = pool_of(node)
+    return _built(node, pool_of(node), function, lambda image: _form(image, helium))
+
+
+def build_real_pool(nodes: tuple[gs.Node, ...], function: str, helium: bool = True) -> Counted:
+    """The kernel of one pooling of float32."""
+    (node,) = nodes
+    found = real_pool_of(node) if helium else "the core has no vectors"
+    return _built(node, found, function, lambda image: _real_form(image, "Average" in node.op))
+
+
+def _built(node: gs.Node, image: Image | str, function: str, form: Callable[[Image], Form]) -> Counted:
     if isinstance(image, str):
         raise ValueError(f"{function}: {image}")
-    comment = f"MaxPool: {image.channels} channels, kernel {image.y.kernel}x{image.x.kernel}"
-    return build_taps(image, _form(image, helium), function, comment, node.outputs[0])
+    comment = f"{node.op}: {image.channels} channels, kernel {image.y.kernel}x{image.x.kernel}"
+    kernel = build_taps(image, form(image), function, comment, node.outputs[0])
+    divided = "Average" in node.op and not _shifts(image.taps)
+    blocks = dict(kernel.counts)["blocks"]
+    return replace(kernel, counts=(*kernel.counts, ("quotients", blocks * divided)))
+
+
+def _shifts(number: int) -> bool:
+    """Whether it is a power of two."""
+    return number & (number - 1) == 0

@@ -42,6 +42,15 @@ class Requant:
         wide = (self.low, self.high) in _CLIPS or self.second is not None
         return (DSP, MVE, INT16) if wide else ()
 
+    @property
+    def again(self) -> tuple[str, ...]:
+        """C text of the members of ``match_cortexm_again``."""
+        if self.second is None:
+            return "0", "0", "0", "{0, 0, 0}"
+        after, left = self.second
+        m, b = int(after.multipliers[0, 0]), int(after.addend[0])
+        return str(1 << left), str(m), f"INT64_C({b})", f"{{{after.shift}, {after.low}, {after.high}}}"
+
     def text(self, value: str) -> str:
         """C text of the clipped value."""
         clip = _CLIPS.get((self.low, self.high))
@@ -56,14 +65,9 @@ class Requant:
 def vector_finish(requant: Requant, outputs: int, sums: str) -> list[str]:
     """C lines that scale four sums in vectors and store the first ``outputs`` of int16."""
     ends = f"{requant.shift}, {requant.low}, {requant.high}"
-    again = "0, 0, 0, {0, 0, 0}"
-    if requant.second is not None:
-        after, left = requant.second
-        m, b = int(after.multipliers[0, 0]), int(after.addend[0])
-        again = f"{1 << left}, {m}, INT64_C({b}), {{{after.shift}, {after.low}, {after.high}}}"
     return [
         f"const match_cortexm_bounds first = {{{ends}}};",
-        f"const match_cortexm_again again = {{{again}}};",
+        f"const match_cortexm_again again = {{{', '.join(requant.again)}}};",
         f"match_cortexm_finish_16(to, {outputs}, {sums}, m, b, first, again);",
     ]
 

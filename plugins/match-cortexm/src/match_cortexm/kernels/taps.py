@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 class Form:
     """How a core computes a block of channels; ``name``: of its counts. ``start``: the C line before the taps;
     ``step``: the text of a tap at an address; ``weight`` of the taps, and ``scales``: multipliers and addends of the
-    results, all None where there are none; ``finish``: the lines that store the results."""
+    results, all None where there are none; ``finish``: the lines that store the results. ``again``: a form that
+    computes a window once more if one of ``flags`` is set before results are stored."""
 
     name: str
     headers: tuple[str, ...]
@@ -40,17 +41,20 @@ class Form:
     weight: NDArray[np.generic] | None = None
     scales: tuple[NDArray[np.generic], NDArray[np.generic]] | None = None
     block: int = 4
+    again: Form | None = None
+    flags: str = ""
+    row: str = "row"  # the variable of loops over taps
 
 
 @dataclass(frozen=True)
 class Image:
-    """What the windows ``y`` and ``x`` slide over; ``fill``: the value around it."""
+    """What the windows ``y`` and ``x`` slide over; ``fill``: the value around it, None: the nearest one inside."""
 
     source: gs.Tensor
     channels: int
     y: Window
     x: Window
-    fill: int
+    fill: int | None
 
     @property
     def taps(self) -> int:
@@ -83,7 +87,7 @@ def build_taps(
     if form.scales is not None:
         extra |= {"m": form.scales[0], "b": form.scales[1]}
     scaled = len(arguments) if form.scales is not None else 0
-    if border.condition:
+    if border.condition and image.fill is not None:
         extra["outside"] = np.full(channels, image.fill).astype(dtype_of(image.source))
     for word, values in extra.items():
         constants[len(arguments)] = values
@@ -105,9 +109,8 @@ def build_taps(
         column_place=affine([("x", x.stride), ("kx", 1)], -x.before),
         source=affine([("y", y.stride * row), ("x", x.stride * channels)], -y.before * row - x.before * channels),
         target=affine([("y", x.out * channels), ("x", channels)]),
-        start=form.start,
-        step=form.step,
-        finish=form.finish,
+        form=form,
+        nearest=image.fill is None,
         scaled=scaled,
         outside=len(arguments) - 1,
         ctype=c_type(dtype_of(result)),

@@ -1,4 +1,6 @@
-"""Transpositions of one or several matrices of elements of 8, 32 or 64 bits: changes of the layout, mostly."""
+"""Transpositions of one or several matrices of elements of 8 to 64 bits: changes of the layout, mostly.
+
+Helium gathers the elements of a vector, or scatters them; other cores move blocks of small elements."""
 
 from __future__ import annotations
 
@@ -18,10 +20,10 @@ from match_cortexm.kernels.counted import Counted
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-#: Bytes of elements that the kernels move.
-SIZES = (1, 4, 8)
-#: Rows and columns of a block of bytes.
-BLOCK = 4
+#: Rows and columns of a block of elements, by their bytes; words move alone.
+BLOCKS = {1: (4, 4), 2: (2, 4), 4: (1, 1), 8: (1, 1)}
+#: Elements of a vector, by their bytes, and their largest distance: 7 of them fit 16 bits.
+LANES, MOST_APART = {1: 8, 2: 8, 4: 4}, (1 << 16) // 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ def matrices_of(node: gs.Node) -> Matrices | str:
     """What a Transpose does, or why the kernel does not take it."""
     shape, out = shape_of(node.inputs[0]), shape_of(node.outputs[0])
     order = integers(node, "perm", tuple(reversed(range(len(shape)))))
-    if dtype_of(node.inputs[0]).itemsize not in SIZES:
+    if dtype_of(node.inputs[0]).itemsize not in BLOCKS:
         return f"elements are {dtype_of(node.inputs[0]).name}"
     if elements(shape) == 0:
         return "there are no elements"
@@ -59,8 +61,10 @@ def build_transpose(nodes: tuple[gs.Node, ...], function: str, helium: bool = Fa
     if isinstance(found, str):
         raise ValueError(f"{function}: {found}")
     size, rows, columns = dtype_of(node.inputs[0]).itemsize, found.rows, found.columns
-    target, source = ("(uint8_t *)", "(const uint8_t *)") if size == 1 else ("", "")
-    call = f"match_cortexm_transpose_{8 * size}"
+    form = _form(found, size, helium)
+    pointer = f"(uint{8 * size}_t *)"
+    target, source = (pointer, f"(const {pointer[1:]}") if size <= 2 or form[0] != "transpose" else ("", "")
+    call = f"match_cortexm_{form[0]}_{8 * size}"
     if found.count == 1:
         body = f"    {call}({target}out0, {source}in0, {rows}, {columns});"
     else:
@@ -76,14 +80,26 @@ def build_transpose(nodes: tuple[gs.Node, ...], function: str, helium: bool = Fa
         f"Transpose: {'x'.join(map(str, shape_of(node.inputs[0])))} to {'x'.join(map(str, shape_of(node.outputs[0])))}"
     )
     code = inline_code(function, comment, node.inputs[:1], node.outputs[:1], body, uses)
-    strips, rest = (rows // BLOCK, rows % BLOCK) if size == 1 else (0, rows)
+    counts = {"matrices": found.count, **{name: found.count * number for name, number in form[1].items()}}
+    return Counted(tuple(node.inputs[:1]), code, Work(), f"{form[0]}{8 * size}", tuple(counts.items()))
+
+
+def _form(found: Matrices, size: int, helium: bool) -> tuple[str, dict[str, int]]:
+    """The function, and its counts for a matrix: vectors along the longer axis."""
+    longer, shorter = max(found.rows, found.columns), min(found.rows, found.columns)
+    if helium and size in LANES and (size > 2 or shorter <= MOST_APART):
+        name = "gather" if longer == found.rows else "scatter"
+        whole, part = divmod(longer, LANES[size])
+        return name, {"lines": shorter, "vectors": shorter * whole, "parts": shorter * (part > 0)}
+    height, width = BLOCKS[size]
+    strips, rest = (found.rows // height, found.rows % height) if size <= 2 else (0, found.rows)
+    quads = found.columns // width if size == 1 else 0
     counts = {
-        "matrices": found.count,
-        "blocks": found.count * strips * (columns // BLOCK),
-        "strips": found.count * strips,
-        "columns": found.count * strips * (columns % BLOCK),
-        "rows": found.count * rest,
-        "quads": found.count * rest * (columns // BLOCK) * (size == 1),
-        "singles": found.count * rest * (columns % BLOCK if size == 1 else columns),
+        "blocks": strips * (found.columns // width),
+        "strips": strips,
+        "columns": strips * (found.columns % width),
+        "rows": rest,
+        "quads": rest * quads,
+        "singles": rest * (found.columns - width * quads),
     }
-    return Counted(tuple(node.inputs[:1]), code, Work(), f"transpose{8 * size}", tuple(counts.items()))
+    return "transpose", counts

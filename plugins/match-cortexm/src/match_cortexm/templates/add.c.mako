@@ -1,7 +1,7 @@
 ## Sums of two tensors, scaled.
 % if vectors:
     for (int32_t i = 0; i < ${count - count % 4}; i += 4) {
-        match_cortexm_add_4(&out0[i], &in0[i], &in1[i], a_factor, b_factor, addend, ${shift}, ${low}, ${high});
+        ${vectors}
     }
 % endif
 % if not vectors or count % 4:

@@ -155,7 +155,8 @@ class ConvOperands:
             if self.widens:
                 self.constants[1], self.weight_type = self.constants[1].astype(np.int32), np.dtype(np.int32)
             self.constants[1] = self.writer.stored(self.constants[1], self.tile)
-            *steps, self.input_step, self.output_step = row_major((*kernel, conv.inputs, block))
+            width = self.constants[1].shape[-1]
+            *steps, self.input_step, self.output_step = row_major((*kernel, conv.inputs, width))
             self.tap_steps = tuple(steps)
 
     def _start(self) -> str:

@@ -46,7 +46,7 @@ class ConvSums(ConvOperands):
         """Terms of the index of the tile's first weight."""
         if is_constant(self.conv.node.inputs[1]) and not self.along:
             blocks = -(-self.conv.outputs // self.tile.outputs)
-            return [(g, blocks * self.depth * self.tile.outputs), (block, self.depth)]
+            return [(g, blocks * self.depth * self.constants[1].shape[-1]), (block, self.depth)]
         return [(g, self.conv.outputs * self.output_step), (o, self.output_step)]
 
     def _outer_taps(self, stack: ExitStack) -> list[str]:

@@ -140,8 +140,8 @@ class _Writer:
         if self.packed:
             matrices = [packed_across(matrix, 1, block) for matrix in product.columns_first()]
             self.constants[1] = self.writer.stored(np.stack(matrices), self.tile)
-            self.matrix = matrices[0].size
-            self.column_step, self.step = 1, block
+            self.matrix = self.constants[1][0].size
+            self.column_step, self.step = 1, self.constants[1].shape[-1]
         elif product.constant:
             self.constants[1] = product.columns_first()
             self.column_step, self.step = product.depth, 1

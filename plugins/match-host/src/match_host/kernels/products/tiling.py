@@ -80,9 +80,11 @@ def _workload(product: Product, machine: Machine, dot: bool) -> Workload:
     sum_bytes = (machine.vector_bytes if dot else product.sum_bytes) if machine.vectors else SCALAR_BYTES
     position, output = Axis("p", product.line, (("P", 1),)), Axis("k", product.outputs, (("K", 1),))
     wide = machine.vectors and not dot and product.outputs >= lanes
+    # Writers fill up the last vector of a tile that has all outputs.
+    step = min(lanes, product.outputs) if machine.writer else lanes if wide else 1
     return Workload(
         kind="host_tile",
-        dims=(Dim("P", product.line), Dim("K", product.outputs, granularity=lanes if wide else 1)),
+        dims=(Dim("P", product.line), Dim("K", product.outputs, granularity=step)),
         operands=(
             Operand("values", "input", (position, Axis("c", product.value_bytes))),
             Operand("weights", "constant", (output, Axis("c", product.weight_bytes))),
