@@ -97,7 +97,7 @@ def test_how_many_processes_pay(seconds: float, jobs: int, processes: int) -> No
 
 
 def test_short_searches_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "search_in_processes", lambda *_: pytest.fail("a process was started"))
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", lambda *_: pytest.fail("a process was started"))
     requests = [request(size) for size in range(100, 160)]
     found = answers_to(requests, schedule, ScheduleCache(), Parallel(lambda one: one, 2))
     assert found == tuple(schedule(one) for one in requests)

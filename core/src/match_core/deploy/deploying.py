@@ -198,7 +198,8 @@ class Deploying:
                 found.append(made)
         if not found and self.options.execution == "concurrent":
             assert refused is not None
-            raise refused
+            fits = () if sequential.deployment is None else ("leave out --concurrent: a sequential program fits",)
+            raise replace(refused, help=(*fits, *refused.help))
         return min(found, key=lambda made: made.deployment.program.predicted_cycles, default=None)
 
     def _concurrent_with(

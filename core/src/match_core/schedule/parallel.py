@@ -37,7 +37,9 @@ def processes_for(seconds: float, jobs: int | None) -> int:
 
 
 def search_in_processes(requests: Sequence[ScheduleRequest], processes: int) -> tuple[Answer | None, ...]:
-    """One answer per request in their order; None for one that the caller has to search."""
+    """One answer per request in their order; None for those that the caller has to search."""
+    if processes < 2:
+        return (None,) * len(requests)
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 
     copies = [_pickled(request) for request in requests]
@@ -129,6 +131,4 @@ def _context() -> BaseContext:
 
 
 def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

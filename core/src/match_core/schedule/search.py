@@ -52,19 +52,9 @@ def answers_to(
         seconds = monotonic() - began
         if parallel is not None and seconds >= TRIED_SECONDS:
             rest = [key for key in unknown if known[key] is None]
-            seconds *= len(rest) / (len(unknown) - len(rest))
-            known.update(_searched(rest, [distinct[key] for key in rest], cache, parallel, seconds))
+            processes = processes_for(seconds * len(rest) / (len(unknown) - len(rest)), parallel.jobs)
+            found = search_in_processes([parallel.copy(distinct[key]) for key in rest], processes)
+            known.update({key: cache.keep(key, answer) for key, answer in zip(rest, found, strict=True) if answer})
             parallel = None
     # Units that work in place have no schedules to search: solving is cheaper than a look-up.
     return tuple(known.get(key) or solve(request) for key, request in zip(keys, requests, strict=True))
-
-
-def _searched(
-    keys: Sequence[str], requests: Sequence[ScheduleRequest], cache: ScheduleCache, parallel: Parallel, seconds: float
-) -> dict[str, Answer]:
-    """The answers found by processes, if so many ``seconds`` of searches pay for them."""
-    processes = processes_for(seconds, parallel.jobs)
-    if processes < 2:
-        return {}
-    found = search_in_processes([parallel.copy(request) for request in requests], processes)
-    return {key: cache.keep(key, answer) for key, answer in zip(keys, found, strict=True) if answer is not None}
