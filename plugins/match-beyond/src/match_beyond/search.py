@@ -44,6 +44,8 @@ def fit(request: FitRequest, kind: type[Chooser] = Chooser) -> Fit | None:
     # The estimates of a choice know no constants. Tensors in the store leave less of the link to them, so a program
     # without such tensors may end earlier although its estimate is higher.
     for link in dict.fromkeys((soc.swap_link, None)):
+        if fitting and not min(fitting)[2].away:
+            break
         chooser, compared = kind(network, link), len(fitting) + COMPARED
         for choice in (chooser.choose(int(free * (1 - reserve))) for reserve in reserves):
             if len(fitting) == compared:
