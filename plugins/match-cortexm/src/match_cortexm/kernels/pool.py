@@ -119,7 +119,7 @@ def _real_form(image: Image, average: bool, prefix: str = PREFIX) -> Form:
         finish=(store,),
         block=LANES,
         again=again,
-        flags="MATCH_CORTEXM_FLUSHED" if average else "MATCH_CORTEXM_UNSURE",
+        flags="FLUSHED" if average else "UNSURE",
         row=row,
     )
 

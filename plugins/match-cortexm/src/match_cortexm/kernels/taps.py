@@ -31,7 +31,7 @@ class Form:
     """How a core computes a block of channels; ``name``: of its counts. ``start``: the C line before the taps;
     ``step``: the text of a tap at an address; ``weight`` of the taps, and ``scales``: multipliers and addends of the
     results, all None where there are none; ``finish``: the lines that store the results. ``again``: a form that
-    computes a window once more if one of ``flags`` is set before results are stored."""
+    computes a window once more if one of ``flags`` (MATCH_CORTEXM_...) is set before results are stored."""
 
     name: str
     headers: tuple[str, ...]

@@ -4,7 +4,7 @@
 <% pad = " " * indent %>\
 % if form.again:
 ${pad}match_cortexm_v_computed(&s);
-${pad}if (match_cortexm_raised(${form.flags})) {
+${pad}if (match_cortexm_raised(MATCH_CORTEXM_${form.flags})) {
 ${window(form.again, indent + 4)}\
 % for line in form.again.finish:
 ${pad}    ${line}
@@ -57,7 +57,7 @@ ${pad}}
 </%def>\
 % if form.again:
     const uint32_t status = match_cortexm_status();
-    match_cortexm_set_status(status & ~${form.flags});
+    match_cortexm_set_status(status & ~MATCH_CORTEXM_${form.flags});
 % endif
     for (int32_t y = 0; y < ${height}; y++) {
         for (int32_t x = 0; x < ${width}; x++) {
