@@ -1,9 +1,8 @@
 """Parallel searches of distinct requests in processes.
 
-A process takes a few tenths of a second to start, a search a few to tens of milliseconds, so processes pay for many
-searches only. Every process loads the installed plugins and calls them with copies of the requests. If a request cannot
-be copied, or its search fails there, the caller repeats it and attributes the fault. Answers do not depend on the
-number of processes.
+A process takes a few tenths of a second to start, a search some milliseconds, so processes pay for many searches only.
+Every process loads the installed plugins and calls them with copies of the requests. The caller repeats what cannot be
+copied or fails there, and attributes the fault. Answers do not depend on the number of processes.
 """
 
 from __future__ import annotations

@@ -22,8 +22,7 @@ TRIED_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Parallel:
-    """``copy``: the request without references to this process; ``jobs``: maximum number of processes, None for as many
-    as reduce the time."""
+    """``copy``: the request without references to this process; ``jobs``: maximum number of processes, None: any."""
 
     copy: Callable[[ScheduleRequest], ScheduleRequest]
     jobs: int | None = None
