@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transpositions of matrices of bytes, halfwords, words and double words. Sizes are arguments of functions that compilers do not specialise, so
- * the instructions of a call follow from the sizes alone. */
+/* Transpositions of matrices of bytes, halfwords, words and double words. Sizes are arguments of functions that compilers
+ * do not specialise, so the instructions of a call follow from the sizes alone. */
 #ifndef MATCH_CORTEXM_MOVES_H
 #define MATCH_CORTEXM_MOVES_H
 
@@ -151,9 +151,8 @@ MATCH_CORTEXM_OWN static void match_cortexm_transpose_16(
 MATCH_CORTEXM_TRANSPOSE(32)
 MATCH_CORTEXM_TRANSPOSE(64)
 
-/* The same in vectors of Helium. Rows of the matrix are read one after another and scattered, or columns are gathered and
- * written one after another: the distance of a
- * vector's elements is at most 9,362 for those of 8 and 16 bits. */
+/* The same in vectors of Helium: rows are read one after another and scattered, or columns are gathered and written one
+ * after another. Elements of 8 and 16 bits of a vector are at most 9,362 apart. */
 #if defined(__ARM_FEATURE_MVE) && !defined(MATCH_CORTEXM_PORTABLE)
 
 #include <arm_mve.h>

@@ -102,20 +102,19 @@ class _Lines:
         dense = row_major(self.group.shape)
         targets = [f"out0[{self._index(dense, variable, first + start)}]" for start, _ in parts]
         for number, (start, lanes) in enumerate(parts):
-            code.line(f"{VECTOR} r{number} = {self._value(f't{number}', variable, first + start, lanes)};")
+            code.line(f"{VECTOR} r{number} = {self._value(f't{number}', variable, first + start, lanes, False)};")
             code.line(f"{PREFIX}computed(&r{number});")
         with code.block("if (match_cortexm_raised(MATCH_CORTEXM_FLUSHED))"):
             for number, (target, (start, lanes)) in enumerate(zip(targets, parts, strict=True)):
-                value = self._value(f"s{number}", variable, first + start, lanes)
+                value = self._value(f"s{number}", variable, first + start, lanes, True)
                 code.line(store(target, value, lanes).replace(PREFIX, SCALAR))
         with code.block("else"):
             for number, (target, (_, lanes)) in enumerate(zip(targets, parts, strict=True)):
                 code.line(store(target, f"r{number}", lanes))
 
-    def _value(self, name: str, variable: str, place: int, lanes: int) -> str:
-        """C text of the result's numbers; ``name`` of what comes before it: s... in scalar code."""
+    def _value(self, name: str, variable: str, place: int, lanes: int, scalar: bool) -> str:
+        """C text of the result's numbers, in scalar code or in vectors; ``name`` of what comes before it."""
         known: dict[str, str] = {}
-        scalar = name.startswith("s")
 
         def operand(tensor: gs.Tensor) -> str:
             number = next(n for n, argument in enumerate(self.group.arguments) if argument.tensor.name == tensor.name)
