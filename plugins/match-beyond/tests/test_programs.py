@@ -47,6 +47,22 @@ def test_copies_that_arrive_late_change_no_bit(model: Path) -> None:
     assert abs(program.predicted_cycles / result.run.cycles_total - 1) < 0.02
 
 
+def test_stripes_of_an_upsampling_stay_within_their_parts(model: Path) -> None:
+    """An upsampling by two makes even numbers of rows. With this memory, a choice copied odd rows of a stripe, which
+    the validator refused."""
+    result = verify_model(VerifyRequest(model, "gap9", memory=(("l2", 24_000),), mode="lazy"), Plugins.load())
+    assert result.compilation.program.swaps
+    assert result.bit_exact
+
+
+def test_forced_concurrency_names_the_sequential_program(model: Path) -> None:
+    request = CompileRequest(model, "gap9", memory=(("l2", 45_000),), execution="concurrent")
+    with pytest.raises(InfeasibleError) as caught:
+        compile_model(request, Plugins.load(), NullObserver())
+    assert caught.value.help[0] == "leave out --concurrent: a sequential program fits"
+    assert compile_model(replace(request, execution="sequential"), Plugins.load(), NullObserver()).compilation.program
+
+
 def test_the_program_is_valid_and_uses_stripes(compilation: Compilation, spy: Any) -> None:
     program = compilation.program
     assert program_faults(compilation.model.graph, program, (), spy.places(program)) == ()

@@ -118,7 +118,8 @@ class Chooser:
         """Homes of what a run makes (the tensors in the store), and its cycles."""
         shape, network = self._shapes[run], self.network
         resident = sum(network.sizes[name] for name in self.live[run.first] if name not in state)
-        if resident > capacity:
+        # Rows of a stripe that are not its part of the whole tensor: such parts can be neither in place nor copied.
+        if resident > capacity or not shape.exact.issuperset(shape.crossing):
             return
         touched = frozenset(shape.most)
         movable = [n for n in shape.crossing if n not in network.ends and network.sizes[n] > capacity // AWAY_PART]
@@ -126,8 +127,6 @@ class Chooser:
         for number in range(len(movable) + 1):
             for away in combinations(movable, number):
                 kept = [name for name in shape.crossing if name not in away]
-                if any(name not in shape.exact for name in kept):
-                    continue
                 used = resident + sum(network.sizes[name] for name in kept if name not in network.ends)
                 used -= self._saved(run, state) if not away else 0
                 need = self._need(run, frozenset((*state, *away)) & touched)
