@@ -48,9 +48,7 @@ class Page:
         self.driver.get("about:blank")  # a fragment alone does not load a page again
         self.logged(), self.requests()
         self.driver.get(f"{path.as_uri()}{fragment}")
-        WebDriverWait(self.driver, 20, poll_frequency=0.02).until(
-            lambda driver: driver.execute_script("return performance.getEntriesByName('interactive').length")
-        )
+        self._wait().until(lambda _: self.run("return performance.getEntriesByName('interactive').length"))
 
     def resize(self, width: int, height: int) -> None:
         """Make what is seen of a page so large, in pixels."""
@@ -76,13 +74,22 @@ class Page:
         """The value of a script that returns one."""
         return self.driver.execute_script(script, *arguments)
 
+    def go(self, fragment: str) -> None:
+        """Follow a link within the page, and wait until the page has heard of it."""
+        self.driver.execute_async_script(
+            "const [fragment, done] = arguments;"
+            "window.addEventListener('hashchange', () => setTimeout(done), {once: true});"
+            "window.location.hash = fragment;",
+            fragment,
+        )
+
     def all(self, css: str) -> list[WebElement]:
         """Elements in document order."""
         return self.driver.find_elements(By.CSS_SELECTOR, css)
 
     def one(self, css: str) -> WebElement:
-        """The only such element."""
-        (element,) = self.all(css)
+        """The only such element, once the page has it: some events, such as ``toggle``, come after the key."""
+        (element,) = self._wait().until(lambda _: self.all(css))
         return element
 
     def click(self, name: str) -> None:
@@ -135,6 +142,9 @@ class Page:
     def press(self, text: str) -> None:
         """Press keys where the focus is."""
         ActionChains(self.driver, duration=0).send_keys(text).perform()
+
+    def _wait(self) -> WebDriverWait[Chrome]:
+        return WebDriverWait(self.driver, 20, poll_frequency=0.02)
 
     def focus(self) -> str:
         """The id, else the text, of what has the focus."""

@@ -152,10 +152,9 @@ def test_the_keyboard_alone(browser: Page, whole: Path) -> None:
     browser.run("document.getElementById('details-close').focus()")
     browser.press(Keys.ENTER)
     assert browser.focus() == "conv", "the layer's link has the focus again"
-    wait = "return new Promise((resolve) => setTimeout(resolve, 50))"
-    browser.run(f"window.location.hash = '#memory'; {wait}")
+    browser.go("#memory")
     assert browser.one("#view-memory").is_displayed(), "a link to a view, on the open page"
-    browser.run(f"window.location.hash = '#views'; {wait}")
+    browser.go("#views")
     assert browser.one("#view-memory").is_displayed(), "the link that skips the head"
     browser.click("tab-refusals")
     browser.run("document.querySelector('#refusals-list summary').focus()")

@@ -61,6 +61,7 @@ def test_files_are_downloaded_without_a_network(browser: Page, tmp_path: Path) -
     (tmp_path / "report.html").write_text(render(report)["report.html"], encoding="utf-8")
     browser.open(tmp_path / "report.html")
     browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    browser.one("#download-list a[download='report.json']")
     links = browser.all("#download-list a")
     names = [link.text for link in links]
     assert {"report.json", "layers.csv", "memory.csv", "timeline.svg", "trace.json"} <= set(names)
