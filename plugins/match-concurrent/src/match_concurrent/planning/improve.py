@@ -14,7 +14,7 @@ from match_concurrent.planning.joint import JointModel
 from match_concurrent.planning.moves import moved_jobs
 from match_concurrent.planning.pack import free_times
 from match_concurrent.planning.scope import scope_of
-from match_concurrent.planning.timing import shortest
+from match_concurrent.planning.timing import Known, shortest
 
 if TYPE_CHECKING:
     from match_concurrent.planning.draft import Draft
@@ -27,6 +27,8 @@ ORDER_PART = 0.4
 TURNS = 200
 #: The share of the effort for a large graph that one window may use.
 WINDOW_SECONDS = 0.4
+#: Windows move over the order again only if that shortened the program by more than this part.
+ROUND_GAIN = 0.001
 
 
 def improved(problem: Problem, draft: Draft, options: PlanOptions) -> tuple[Draft, SolverStatus]:
@@ -61,23 +63,24 @@ def _at_once(problem: Problem, draft: Draft, bound: int, seconds: float) -> tupl
 
 
 def _in_windows(problem: Problem, draft: Draft, bound: int, options: PlanOptions) -> Draft:
-    """Windows move over the order by half their size, repeatedly while that helps. The model counts bytes if memory has
+    """Windows move over the order by half their size, again while that helps. The model counts bytes if memory has
     already delayed a job."""
     left, size = options.windows_seconds, options.window_jobs
     order, count = _order(draft), "memory" in draft.origin
     place, before = 0, draft.cycles
     times = free_times(problem, order)
+    known: Known = {}
     while left > 0 and draft.cycles > bound:
         scope = scope_of(problem, order, times, place, min(len(order), place + size))
         cycles = max(end for _, end in times) + problem.signalling.notify_cycles
-        timed = shortest(problem, scope, times, cycles, min(left, WINDOW_SECONDS), count=count)
+        timed = shortest(problem, scope, times, cycles, min(left, WINDOW_SECONDS), count=count, known=known)
         left -= max(timed.answer.seconds, WINDOW_SECONDS / 100)
         if timed.starts is not None:
             order, times = _taken_over(problem, order, times, timed.starts)
         place += size // 2
         if place + size // 2 >= len(order):
             draft = min([draft, *drafts_of(problem, order, "constraint solving in windows")], key=lambda d: d.cycles)
-            if draft.cycles == before:
+            if before - draft.cycles <= ROUND_GAIN * before:
                 break
             place, before = 0, draft.cycles
     return min([draft, *drafts_of(problem, order, "constraint solving in windows")], key=lambda d: d.cycles)

@@ -57,6 +57,15 @@ def scope_of(problem: Problem, order: Sequence[int], times: Times, first: int, e
     return Scope(jobs, tuple(release), tuple(tail), floor)
 
 
+def rebased(scope: Scope, times: Times, cycles: int) -> tuple[Scope, Times, int, int]:
+    """The scope, the times and the makespan counted from the earliest release to the first tail, so that equal windows
+    have equal numbers; and that release."""
+    base, rest = min(scope.release), min(scope.tail)
+    release, tail = tuple(r - base for r in scope.release), tuple(t - rest for t in scope.tail)
+    moved = tuple((start - base, end - base) for start, end in times)
+    return Scope(scope.jobs, release, tail, max(0, scope.floor - base - rest)), moved, cycles - base - rest, base
+
+
 def lag_between(problem: Problem, one: int, two: int) -> int:
     """The least cycles from the end of a job to the start of a reader of its output."""
     lags = lags_of(problem.lanes, problem.signalling)

@@ -4,19 +4,23 @@ counted in bytes without addresses."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from match_core.cp_sat import Answer, load_cp_model, solve
 
 from match_concurrent.planning.lags import lags_of
-from match_concurrent.planning.scope import Scope, lag_between
+from match_concurrent.planning.scope import Scope, lag_between, rebased
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
     from match_concurrent.planning.pack import Times
     from match_concurrent.planning.problem import Problem
+
+
+#: Answers by model and effort: windows over repeated layers have equal models.
+Known = dict[tuple[str, float], Answer]
 
 
 @dataclass(frozen=True)
@@ -46,11 +50,11 @@ def starts_model(problem: Problem, scope: Scope, times: Times, horizon: int) -> 
     span = model.new_int_var(scope.floor, max(horizon, scope.floor), "span")
     for number, release, tail in zip(scope.jobs, scope.release, scope.tail, strict=True):
         job = problem.jobs[number]
-        start[number] = model.new_int_var(release, max(release, horizon), f"s{number}")
+        start[number] = model.new_int_var(release, max(release, horizon), "")
         size = job.cycles + lags.between[job.queue]
-        lanes.setdefault(job.queue, []).append(model.new_fixed_size_interval_var(start[number], size, f"i{number}"))
+        lanes.setdefault(job.queue, []).append(model.new_fixed_size_interval_var(start[number], size, ""))
         for unit in job.units:
-            interval = model.new_fixed_size_interval_var(start[number], job.cycles, f"u{number}_{unit}")
+            interval = model.new_fixed_size_interval_var(start[number], job.cycles, "")
             units.setdefault(unit, []).append(interval)
         model.add(span >= start[number] + tail)
         model.add_hint(start[number], max(release, times[number][0]))
@@ -63,11 +67,16 @@ def starts_model(problem: Problem, scope: Scope, times: Times, horizon: int) -> 
     return Starts(model, start, span, horizon)
 
 
-def shortest(problem: Problem, scope: Scope, times: Times, cycles: int, seconds: float, *, count: bool) -> Timed:
+def shortest(
+    problem: Problem, scope: Scope, times: Times, cycles: int, seconds: float, *, count: bool, known: Known | None = None
+) -> Timed:
     """The least makespan; ties go to less waiting if the scope is not the whole problem. ``cycles``: the present
-    makespan; ``count``: whether live items must fit the bytes of the arena."""
+    makespan; ``count``: whether live items must fit the bytes of the arena. A model that is ``known`` is not solved
+    again, and takes no effort."""
+    base, whole = 0, len(scope.jobs) == len(problem.jobs)
+    if not whole:
+        scope, times, cycles, base = rebased(scope, times, cycles)
     built = starts_model(problem, scope, times, cycles)
-    whole = len(scope.jobs) == len(problem.jobs)
     if count:
         _count_bytes(problem, scope, times, built)
     if whole:
@@ -76,10 +85,13 @@ def shortest(problem: Problem, scope: Scope, times: Times, cycles: int, seconds:
         # One cycle of the makespan outweighs all gains of the starts together.
         weight = len(scope.jobs) * (cycles + 1)
         built.model.minimize(weight * built.span + sum(built.start.values()))
-    answer = solve(built.model, seconds)
+    known = {} if known is None else known
+    key = str(built.model.proto), seconds
+    answer = replace(known[key], seconds=0.0) if key in known else known.setdefault(key, solve(built.model, seconds))
     if answer.values is None:
         return Timed(None, answer)
-    return Timed({number: int(answer.values.value(variable)) for number, variable in built.start.items()}, answer)
+    found = {number: base + int(answer.values.value(variable)) for number, variable in built.start.items()}
+    return Timed(found, answer)
 
 
 def _count_bytes(problem: Problem, scope: Scope, times: Times, built: Starts) -> None:
@@ -100,15 +112,15 @@ def _count_bytes(problem: Problem, scope: Scope, times: Times, built: Starts) ->
             if before and behind:
                 free -= problem.size_of(item)
             continue
-        first = begin if before else model.new_int_var(begin, end, f"f{item}")
-        last = end if behind else model.new_int_var(begin, end, f"l{item}")
+        first = begin if before else model.new_int_var(begin, end, "")
+        last = end if behind else model.new_int_var(begin, end, "")
         for number in sorted(mine, key=lambda n: place[n]):
             if not before:
                 model.add(first <= built.start[number])
             if not behind:
                 model.add(last >= built.start[number] + max(1, problem.jobs[number].cycles))
-        size = model.new_int_var(0, end, f"d{item}")
-        intervals.append(model.new_interval_var(first, size, last, f"a{item}"))
+        size = model.new_int_var(0, end, "")
+        intervals.append(model.new_interval_var(first, size, last, ""))
         sizes.append(problem.size_of(item))
     model.add_cumulative(intervals, sizes, max(0, free))
 

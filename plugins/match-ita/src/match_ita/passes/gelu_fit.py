@@ -12,6 +12,8 @@ from match_quant.expectation import Reals
 from numpy.typing import NDArray
 
 _VALUES = np.arange(-128, 128)
+#: Values less a zero point.
+_LEAST, _OFFSETS = -255, np.arange(-255, 256)
 #: Scales of the input that are tried.
 _SCALE_MIN, _SCALE_MAX, _STEPS = 0.005, 0.25, 48
 #: A GELU that is told from a ReLU or a straight line: its least value, -0.17, is at least 2 LSB below its zero, and the
@@ -57,9 +59,9 @@ def fit(table: NDArray[np.int8]) -> GeluTable | None:
     if np.all(np.diff(y) >= 0):
         return None  # it never falls: no bend
     best: GeluTable | None = None
-    scales = np.geomspace(_SCALE_MIN, _SCALE_MAX, _STEPS)
+    scales, curves = _coarse()
     for zero in _zeros(y):
-        found = _best_of(y, int(zero), scales)
+        found = _best_of(y, int(zero), scales, curves)
         if found is not None and (best is None or found.rms < best.rms):
             best = found
     if best is None:
@@ -67,7 +69,8 @@ def fit(table: NDArray[np.int8]) -> GeluTable | None:
     step = scales[1] / scales[0]
     for _ in range(6):
         near = best.scale_x * np.geomspace(1 / step, step, 13)
-        for candidate in [_best_of(y, zero, near) for zero in range(best.zero_x - 1, best.zero_x + 2)]:
+        curves = gelu(_OFFSETS * near[:, None])
+        for candidate in [_best_of(y, zero, near, curves) for zero in range(best.zero_x - 1, best.zero_x + 2)]:
             best = candidate if candidate is not None and candidate.rms < best.rms else best
         step **= 0.3
     return best if best.is_gelu else None
@@ -79,6 +82,13 @@ def _samples() -> tuple[Reals, Reals]:
     return grid, np.array([0.5 * x * (1 + math.erf(x / math.sqrt(2))) for x in grid])
 
 
+@lru_cache(maxsize=1)
+def _coarse() -> tuple[Reals, Reals]:
+    """Scales to try first, and GELU of all offsets at each of them: every table needs the same."""
+    scales = np.geomspace(_SCALE_MIN, _SCALE_MAX, _STEPS)
+    return scales, gelu(_OFFSETS * scales[:, None])
+
+
 def _zeros(y: Reals) -> Reals:
     """Zero points to try: GELU is least at -0.75, a little below its zero."""
     last_least = int(np.flatnonzero(y == y.min())[-1]) - 128
@@ -86,14 +96,14 @@ def _zeros(y: Reals) -> Reals:
     return np.arange(low, high + 1).astype(np.float64)
 
 
-def _best_of(y: Reals, zero: int, scales: Reals) -> GeluTable | None:
-    """The best of these scales of the input. For each, the two parameters of the result follow by least squares, from
-    the entries that are not saturated."""
+def _best_of(y: Reals, zero: int, scales: Reals, curves: Reals) -> GeluTable | None:
+    """The best of these scales of the input; ``curves``: GELU of all offsets at each. The two parameters of the result
+    follow by least squares, from the entries that are not saturated."""
     free = (y > -128) & (y < 127)
     if np.count_nonzero(free) < 8:
         return None
-    x = (_VALUES[None, :] - zero) * scales[:, None]
-    g = gelu(x)
+    first = _VALUES[0] - zero - _LEAST
+    g = curves[:, first : first + _VALUES.size]
     inside, target = g[:, free], y[free]
     centred = inside - inside.mean(axis=1, keepdims=True)
     factor = (centred @ (target - target.mean())) / np.maximum(np.square(centred).sum(axis=1), 1e-30)
