@@ -63,7 +63,7 @@ def _loaded(statement: str) -> set[str]:
     "statement",
     [
         "import match_core",
-        "from match_core.plugin.specs import commands, cost, emit, hardware, load, map, patterns, schedule, transforms",
+        "from match_core.plugin.specs import decisions, inputs, limits, outputs",
         "import "
         + ", ".join(f"{name}.plugin" for name, folder in PACKAGES.items() if (folder / "plugin.py").is_file()),
     ],

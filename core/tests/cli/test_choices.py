@@ -15,7 +15,7 @@ from match_report.advice.commands import command_of
 
 #: Where each verb hands its request over.
 LIBRARY = {
-    "compile": "match_core.pipeline.compile_model",
+    "compile": "match_core.pipeline.build_program",
     "verify": "match_verify.verify.verify_model",
     "check": "match_report.advice.check.check_model",
     "explain": "match_report.advice.explain.explain_node",

@@ -12,8 +12,10 @@ from match_core.cli.headline import command_line, headline, show_headline, show_
 from match_core.cli.parameters import JsonOption, ModelArgument, QuietOption, TargetOption
 from match_core.cli.results import energy_line, memory_table, modelled, show_fallbacks, side_by_side_lines
 from match_core.cli.session import plugin_session
+from match_core.cli.stored import StoredProgram, read_program, request_key, write_program
 from match_core.cli.tables import Table, shortened
 from match_core.cli.terminal import COMPILE_STAGES, Terminal
+from match_core.emit.write import check_output_directory, write_sources
 
 if TYPE_CHECKING:
     from match_core.contract.compilation import Compilation
@@ -42,12 +44,26 @@ def compile_command(
     Example: match compile model.onnx -t TARGET -o build
     """
     with Terminal(as_json=json, quiet=quiet, stages=COMPILE_STAGES) as terminal:
-        with plugin_session(terminal) as plugins:
-            from match_core.pipeline import CompileRequest, compile_model
+        check_output_directory(output)
+        key = request_key(model, target, samples, choices)
+        program = None if key is None else read_program(key)
+        if program is None:
+            with plugin_session(terminal) as plugins:
+                from match_core.pipeline import CompileRequest, build_program
 
-            request = CompileRequest(model=model, target=target, output=output, **choices, samples=samples)
-            compilation = compile_model(request, plugins, terminal).compilation
-        document = _document(compilation, target, output)
+                request = CompileRequest(model=model, target=target, output=output, **choices, samples=samples)
+                compilation = build_program(request, plugins, terminal)
+                notes = tuple(terminal.notes)
+                program = StoredProgram(_document(compilation, target), notes, compilation.sources)
+                if key is not None:
+                    write_program(key, program, plugins)
+        else:
+            terminal.note("the program of an earlier compilation: model, options and packages are the same")
+            for note in program.notes:
+                terminal.note(note)
+        for name in write_sources(program.sources, output):
+            terminal.note(f"{name} in {output} was changed after match wrote it: the changed file is now {name}.kept")
+        document = {**program.document, "output": str(output), "next": command_line("report", output, "--twin")}
         terminal.document(document)
         show_headline(terminal, document["headline"])
         terminal.table(_nodes_table(document))
@@ -63,7 +79,7 @@ def compile_command(
     return 0
 
 
-def _document(compilation: Compilation, target: str | None, output: Path) -> dict[str, Any]:
+def _document(compilation: Compilation, target: str | None) -> dict[str, Any]:
     from match_core.summary.document import report_document
     from match_core.summary.program_json import memory_json, side_by_side_json
 
@@ -75,14 +91,14 @@ def _document(compilation: Compilation, target: str | None, output: Path) -> dic
         "target": report["target"]["name"],
         "preset": report["target"]["preset"],
         "objective": compilation.objective,
-        "output": str(output),
+        "output": "",
         "max_loss": None if compilation.choice is None else dict(compilation.choice.document),
         "files": [file.name for file in compilation.sources.files],
         **side_by_side_json(compilation),
         "nodes": [{key: layer[key] for key in _LAYER} for layer in report["layers"]],
         "memory": memory_json(compilation.program),
         **{key: report[key] for key in ("name", "predicted_cycles", "energy", "regions", "fallbacks", "all_on_host")},
-        "next": command_line("report", output, "--twin"),
+        "next": "",
     }
 
 

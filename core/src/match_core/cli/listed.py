@@ -28,7 +28,7 @@ _VARIABLES = ("MATCH_ALLOW_PLUGINS", "MATCH_DISABLE_PLUGINS")
 def listed_commands(load: Callable[[], Plugins]) -> tuple[Command, ...]:
     """The verbs of packages. Verbs from the cache cannot be called."""
     entries = Entries(cache_directory("verbs"), FORMAT, __version__)
-    key = digest([sys.version, _times(sys.path), [os.environ.get(name, "") for name in _VARIABLES]])
+    key = digest([sys.version, times_of(sys.path), [os.environ.get(name, "") for name in _VARIABLES]])
     known = _read(entries, key)
     if known is not None:
         return known
@@ -37,7 +37,7 @@ def listed_commands(load: Callable[[], Plugins]) -> tuple[Command, ...]:
     sources = plugins.sources()
     if sources is not None and not plugins.faults:
         rows = [[command.name, command.help] for command in commands]
-        entries.write(key, {"verbs": rows, "sources": _times(map(str, sources))})
+        entries.write(key, {"verbs": rows, "sources": times_of(map(str, sources))})
     return commands
 
 
@@ -47,22 +47,16 @@ def _read(entries: Entries, key: str) -> tuple[Command, ...] | None:
         return None
     try:
         times = content["sources"]
-        current = bool(_times(path for path, _ in times) == times)
+        current = bool(times_of(path for path, _ in times) == times)
         return tuple(Command(str(name), str(text), _uncalled) for name, text in content["verbs"]) if current else None
     except (KeyError, TypeError, ValueError):
         return None
 
 
-def _times(paths: Iterable[str]) -> list[list[object]]:
+def times_of(paths: Iterable[str]) -> list[list[object]]:
     """Each path with its modification time in ns; -1 if it does not exist."""
-    return [[path, _time(Path(path or "."))] for path in paths]
-
-
-def _time(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return -1
+    places = {path: Path(path or ".") for path in paths}
+    return [[path, place.stat().st_mtime_ns if place.exists() else -1] for path, place in places.items()]
 
 
 def _uncalled() -> Callable[..., int]:

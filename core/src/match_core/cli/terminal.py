@@ -59,7 +59,7 @@ class Terminal:
         self._began = self._started = time.perf_counter()
         self._stage = self._facts = ""
         self._document: Mapping[str, object] | None = None
-        self._notes: list[str] = []
+        self.notes: list[str] = []
         self._warnings: list[str] = []
 
     def __enter__(self) -> Terminal:
@@ -68,7 +68,7 @@ class Terminal:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._stop_status()
         if kind is None and self._document is not None:
-            self._print(envelope(self._document, self._warnings, self._notes))
+            self._print(envelope(self._document, self._warnings, self.notes))
 
     def stage_started(self, name: str) -> None:
         """Show the running stage if the terminal can be overwritten."""
@@ -106,7 +106,7 @@ class Terminal:
 
     def note(self, text: str) -> None:
         """One line of advice."""
-        self._notes.append(text)
+        self.notes.append(text)
         self._progress(f"note: {text}", "cyan")
 
     def warning(self, text: str) -> None:
@@ -166,7 +166,7 @@ class Terminal:
         self._stop_status()
         if self.as_json:
             document = {"schema": f"match.{verb}", "error": error.as_json(), "ok": False}
-            self._print(envelope(document, self._warnings, self._notes) | {"result": None})
+            self._print(envelope(document, self._warnings, self.notes) | {"result": None})
             return
         head, *parts = str(error).split("\n")
         _write(sys.stderr, f"error: {head}", "bold red")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +38,13 @@ class Entries:
         known = {"format": self.format, "version": self.version, "key": key, "sha256": digest(content)}
         text = json.dumps({**known, "content": content}, indent=1, sort_keys=True)
         write_whole(self._path(key), text.encode("utf-8"))
+
+    def keep(self, most: int) -> None:
+        """Remove all entries but the newest."""
+        with suppress(OSError):
+            entries = sorted(self.directory.glob("*/*.json"), key=lambda path: path.stat().st_mtime_ns)
+            for path in entries[:-most]:
+                path.unlink()
 
     def _path(self, key: str) -> Path:
         return self.directory / key[:2] / f"{key}.json"

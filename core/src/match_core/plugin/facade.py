@@ -16,7 +16,7 @@ from match_core.contract.loops import LoopSchedule
 from match_core.contract.unit_api import PlatformApi, UnitApi
 from match_core.plugin import answers as check
 from match_core.plugin import choose
-from match_core.plugin.code import code_digest
+from match_core.plugin.code import code_digest, packages_of
 from match_core.plugin.discovery import Found, Selection, find_plugins
 from match_core.plugin.guard import Guard, unguarded
 from match_core.plugin.records import FALSE_CLAIM, GivenAnswer, PluginFault, PluginInfo, Status
@@ -259,6 +259,11 @@ class Plugins:
         modules = [sys.modules.get(getattr(target, "__name__", type(target).__module__)) for target in targets]
         files = [getattr(module, "__file__", None) for module in modules]
         return None if None in files else tuple(dict.fromkeys(Path(str(file)) for file in files))
+
+    def packages(self) -> set[Path] | None:
+        """The folders of the core and of all packages with active plugins; None if one has none."""
+        places = packages_of(target for hook in HOOKS for _, target in self._registry.implementers(hook))
+        return None if places is None else places | {CORE}
 
     @cached_property
     def code(self) -> str | None:

@@ -26,23 +26,9 @@ from match_core.plugin.answers import WrongAnswerError
 from match_core.plugin.discovery import Found, Selection
 from match_core.plugin.markers import CONTRACT_VERSION, PROJECT
 from match_core.plugin.records import HOOK_RAISED, STAGE_CODES, WRONG_ANSWER, GivenAnswer, PluginFault
-from match_core.plugin.specs import (
-    commands,
-    cost,
-    emit,
-    exact,
-    fit,
-    hardware,
-    load,
-    map,
-    patterns,
-    plan,
-    runners,
-    schedule,
-    transforms,
-)
+from match_core.plugin.specs import decisions, inputs, limits, outputs
 
-SPECS = (hardware, load, transforms, patterns, cost, schedule, map, plan, emit, runners, commands, exact, fit)
+SPECS = (inputs, decisions, outputs, limits)
 HOOKS = tuple(name for spec in SPECS for name in vars(spec) if name.startswith("match_"))
 
 #: Hooks that answer for one model: their errors for the user pass unchanged.

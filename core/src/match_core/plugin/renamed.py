@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from match_core.contract.cost import Bound, CostModel, EnergyModel, Overlap, TransferCycles, TransferShape
+    from match_core.contract.cost import CostModel, EnergyModel, TransferCycles, TransferShape
     from match_core.contract.unit_api import UnitApi
     from match_core.contract.workload import Workload
 
@@ -23,74 +23,46 @@ def _of_package(transfer: TransferShape, names: _Names) -> TransferShape:
     return replace(transfer, far=known.get(transfer.far, transfer.far), near=known.get(transfer.near, transfer.near))
 
 
-@dataclass(frozen=True, slots=True)
-class RenamedEnergy:
-    """An energy model that receives the package's names of memories."""
+@dataclass(frozen=True)
+class _Renamed:
+    """A model of the package, and (board's, package's) names of memories; what is not defined here is the model's."""
 
-    model: EnergyModel
+    model: Any
     names: _Names
 
-    def kernel_energy_pj(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float64]:
-        """The package's."""
-        return self.model.kernel_energy_pj(workload, tile)
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.model, name)
+
+
+class RenamedEnergy(_Renamed):
+    """An energy model that receives the package's names of memories."""
 
     def transfer_energy_pj(self, workload: Workload, transfer: TransferShape) -> NDArray[np.float64]:
         """The package's, of the copy between the memories as it calls them."""
-        return self.model.transfer_energy_pj(workload, _of_package(transfer, self.names))
+        energy: NDArray[np.float64] = self.model.transfer_energy_pj(workload, _of_package(transfer, self.names))
+        return energy
 
 
-@dataclass(frozen=True, slots=True)
-class RenamedCost:
-    """A cost model that receives the package's names of memories: ``names`` are (board's, package's) pairs."""
-
-    model: CostModel
-    names: _Names
-
-    @property
-    def name(self) -> str:
-        """The package's."""
-        return self.model.name
-
-    @property
-    def version(self) -> str:
-        """The package's."""
-        return self.model.version
-
-    @property
-    def bound(self) -> Bound:
-        """The package's."""
-        return self.model.bound
-
-    @property
-    def overlap(self) -> Overlap:
-        """The package's."""
-        return self.model.overlap
+class RenamedCost(_Renamed):
+    """A cost model that receives the package's names of memories."""
 
     @property
     def energy(self) -> EnergyModel | None:
         """The package's."""
-        return None if self.model.energy is None else RenamedEnergy(self.model.energy, self.names)
-
-    def kernel_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
-        """The package's."""
-        return self.model.kernel_cycles(workload, tile)
-
-    def launch_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
-        """The package's."""
-        return self.model.launch_cycles(workload, tile)
+        energy = self.model.energy
+        return None if energy is None else cast("EnergyModel", RenamedEnergy(energy, self.names))
 
     def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
         """The package's, of the copy between the memories as it calls them."""
-        return self.model.transfer_cycles(workload, _of_package(transfer, self.names))
-
-    def layer_cycles(self, workload: Workload) -> int:
-        """The package's."""
-        return self.model.layer_cycles(workload)
+        cycles: TransferCycles = self.model.transfer_cycles(workload, _of_package(transfer, self.names))
+        return cycles
 
 
 def renamed_cost(model: CostModel, names: Mapping[str, str]) -> CostModel:
     """The model for a board whose memories have these names (board's -> package's)."""
-    return RenamedCost(model, tuple(sorted(names.items()))) if names else model
+    return cast("CostModel", RenamedCost(model, tuple(sorted(names.items())))) if names else model
 
 
 def renamed_api(api: UnitApi, names: Mapping[str, str]) -> UnitApi:
