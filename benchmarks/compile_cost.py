@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -52,6 +53,9 @@ if __name__ == "__main__":
     main()
 """
 
+#: The command, without the folder of the call among those that are imported from: its files change.
+_MAIN = "import sys; sys.path.remove(''); from match_core.cli.main import main; main()"
+
 
 @dataclass(frozen=True, slots=True)
 class CompileCost:
@@ -79,6 +83,24 @@ def compile_cost(
     caches, None for none; ``jobs``: processes of the search, 0 for as many as match chooses. They belong to a server
     of processes, so that their time is not counted. RuntimeError if the compiler ends otherwise than with a program or
     a refusal."""
+    given = (str(model), target, str(output or ""), str(int(cache is not None)), str(jobs))
+    return CompileCost(*json.loads(_run(root, cache, _RUN, *given).splitlines()[-1]))
+
+
+def command_seconds(model: Path, target: str, output: Path, cache: Path, *, root: Path | None = None) -> float:
+    """Seconds of all processors of ``match compile``, from the start of the interpreter to its end; 0 if it refuses
+    the model."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        _run(root, cache, _MAIN, "compile", str(model), "-t", target, "-o", str(output), "--quiet")
+    except RuntimeError:
+        return 0.0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _run(root: Path | None, cache: Path | None, code: str, *given: str) -> str:
+    """What these lines of Python print; RuntimeError if they fail."""
     python = Path(sys.executable) if root is None else root / ".venv" / "bin" / "python"
     environment = {**os.environ, **({"MATCH_CACHE_DIR": str(cache)} if cache is not None else {})}
     # Modules are compiled once, as those of installed packages are: by an earlier call.
@@ -88,10 +110,8 @@ def compile_cost(
         python = Path(sys.executable)
         sources = [root / "core" / "src", *sorted(root.glob("plugins/*/src"))]
         environment["PYTHONPATH"] = os.pathsep.join(map(str, sources))
-    given = (str(model), target, str(output or ""), str(int(cache is not None)), str(jobs))
-    done = subprocess.run(
-        [str(python), "-c", _RUN, *given], capture_output=True, text=True, env=environment, check=False
-    )
+    command = [str(python), "-c", code, *given]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode != 0:
-        raise RuntimeError(f"{model} on {target}: {done.stderr[-2000:]}")
-    return CompileCost(*json.loads(done.stdout.splitlines()[-1]))
+        raise RuntimeError(f"{' '.join(given)}: {done.stderr[-2000:]}")
+    return done.stdout

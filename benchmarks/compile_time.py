@@ -1,8 +1,9 @@
 """Processor time of compilations, cold and warm: ``python -m benchmarks.compile_time [--beside CHECKOUT]``.
 
 ``--beside``: another checkout or work tree, for example of the commit before; both are measured in turns, because the
-speed of a machine changes with its load. Cold: no cache; warm: a second compilation with the cache of the first. Goal:
-seconds of a cold compilation to reach on a machine without other load.
+speed of a machine changes with its load. Cold: no cache; warm: with the schedules and mappings of an earlier
+compilation, but without its program, as after a change that leaves layers as they are; again: ``match compile`` of what
+it has compiled before. Goal: seconds of a cold compilation to reach on a machine without other load.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from benchmarks.compile_cost import CompileCost, compile_cost
+from benchmarks.compile_cost import CompileCost, command_seconds, compile_cost
 from benchmarks.runs import MODELS
 
 TINY = ("resnet8", "dscnn", "mobilenetv1_025", "autoencoder")
@@ -33,27 +34,32 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes; the time of more than one is not counted")
     chosen = parser.parse_args()
     roots = [None, *([chosen.beside] if chosen.beside is not None else [])]
-    print("network                        target    goal   " + "   ".join("cold s  warm s      cycles" for _ in roots))
+    print(
+        "network                        target    goal   "
+        + "   ".join("cold s  warm s  again s      cycles" for _ in roots)
+    )
     for target in chosen.targets:
         for root in roots:  # compiles the modules, as those of installed packages are
             compile_cost(MODELS / NETWORKS[target][0] / "model.onnx", target, root=root, jobs=chosen.jobs)
         for name in chosen.networks or NETWORKS[target]:
             figures = [_measured(MODELS / name / "model.onnx", target, root, chosen.jobs) for root in roots]
             head = f"{name:<30} {target:<9} {GOALS[target]:4.1f}   "
-            print(head + "   ".join(_figures(*pair) for pair in figures), flush=True)
+            print(head + "   ".join(_figures(*row) for row in figures), flush=True)
 
 
-def _measured(model: Path, target: str, root: Path | None, jobs: int) -> tuple[CompileCost, CompileCost]:
-    """The cost without a cache, and with the cache of an earlier compilation."""
+def _measured(model: Path, target: str, root: Path | None, jobs: int) -> tuple[CompileCost, CompileCost, float]:
+    """The cost without a cache, with that of an earlier compilation, and of the command that it is the second time."""
     with tempfile.TemporaryDirectory() as folder:
         out, cache = Path(folder) / "out", Path(folder) / "cache"
         cold = compile_cost(model, target, root=root, output=out, jobs=jobs)
         compile_cost(model, target, root=root, output=out, cache=cache, jobs=jobs)
-        return cold, compile_cost(model, target, root=root, output=out, cache=cache, jobs=jobs)
+        warm = compile_cost(model, target, root=root, output=out, cache=cache, jobs=jobs)
+        again = [command_seconds(model, target, out, cache, root=root) for _ in range(2)]
+        return cold, warm, again[-1]
 
 
-def _figures(cold: CompileCost, warm: CompileCost) -> str:
-    return f"{cold.seconds:6.2f}  {warm.seconds:6.2f}  {cold.cycles or cold.error[:10]:>10}"
+def _figures(cold: CompileCost, warm: CompileCost, again: float) -> str:
+    return f"{cold.seconds:6.2f}  {warm.seconds:6.2f}  {again:7.2f}  {cold.cycles or cold.error[:10]:>10}"
 
 
 if __name__ == "__main__":
