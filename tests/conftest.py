@@ -15,6 +15,7 @@ from match_core.plugin.facade import Plugins
 
 from tests import forked
 from tests.examples import all_examples
+from tests.own_programs import OwnPrograms
 from tests.same_numbers import SameNumbers
 from tests.slow_tests import SLOW_TESTS
 
@@ -33,6 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(SameNumbers())
+    config.pluginmanager.register(OwnPrograms())
 
 
 @pytest.hookimpl(tryfirst=True)

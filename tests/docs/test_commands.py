@@ -29,7 +29,9 @@ def run(tmp_path: Path) -> Callable[[str], str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
 
     def run(command: str) -> str:
-        printed = forked.shell(command, cwd=tmp_path, env={**kept, "PATH": path, "NO_COLOR": "1"})
+        printed = forked.shell(
+            command, cwd=tmp_path, env={**kept, "PATH": path, "NO_COLOR": "1", "MATCH_TEST": str(tmp_path)}
+        )
         assert "Traceback" not in printed
         return printed.replace(f"{ROOT}/", "").replace(f"{tmp_path}/", "")
 

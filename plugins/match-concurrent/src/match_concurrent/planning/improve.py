@@ -35,7 +35,7 @@ def improved(problem: Problem, draft: Draft, options: PlanOptions) -> tuple[Draf
     """The best draft, and the solver's status with makespan and bound in cycles."""
     bound = lower_bound(problem)
     if draft.cycles > bound and options.deterministic_seconds > 0:
-        if len(problem.jobs) <= options.window_jobs:
+        if len(problem.jobs) <= options.window_jobs * 3 // 2:
             draft, bound = _at_once(problem, draft, bound, options.deterministic_seconds)
         else:
             draft = _in_windows(problem, draft, bound, options)

@@ -68,7 +68,14 @@ def starts_model(problem: Problem, scope: Scope, times: Times, horizon: int) -> 
 
 
 def shortest(
-    problem: Problem, scope: Scope, times: Times, cycles: int, seconds: float, *, count: bool, known: Known | None = None
+    problem: Problem,
+    scope: Scope,
+    times: Times,
+    cycles: int,
+    seconds: float,
+    *,
+    count: bool,
+    known: Known | None = None,
 ) -> Timed:
     """The least makespan; ties go to less waiting if the scope is not the whole problem. ``cycles``: the present
     makespan; ``count``: whether live items must fit the bytes of the arena. A model that is ``known`` is not solved
