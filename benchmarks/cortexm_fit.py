@@ -27,8 +27,6 @@ from benchmarks.cortexm_counts import CORES, Layer, explored, made_layers
 #: Layers of each kind, where kernels compete at the host's costs and where these vary by a power of e: (seed, rounds,
 #: power).
 COLLECTED = ((0, 8, 0.0), (2, 5, 0.7))
-#: Cores without kernels of their own have more, because the host's kernels run all products there.
-MORE = ((4, 8, 0.0), (6, 5, 0.7))
 #: Layers that figures need, at least.
 FEWEST = 3
 #: Copies of single elements and windows of pooling need more layers: the core's own kernels take most of them, and
@@ -133,8 +131,8 @@ def fewest(key: str, layers: Sequence[Layer]) -> int:
     return MANY if key.endswith(ALONE) or "visits" in has else FEWEST
 
 
-def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
-    """The figures of all keys that enough layers have."""
+def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures]:
+    """The figures of all keys that enough layers have. ``unaligned``: the core's own kernel moves tiles of any size."""
     groups = defaultdict[str, list[Layer]](list)
     for layer in layers:
         if layer.keys == (OWN,):
@@ -151,7 +149,7 @@ def fitted(layers: Sequence[Layer]) -> dict[str, Figures]:
         if key.startswith(OWN):
             figures = fit(group, [name for name in names if name != "elements"], every=True)
             found.setdefault(OWN, {}).update(figures)
-        elif key.endswith(TILES) and f"transpose{key.removesuffix(TILES).split()[-1]}" in own:
+        elif unaligned and key.endswith(TILES) and f"transpose{key.removesuffix(TILES).split()[-1]}" in own:
             continue
         elif enough(group, names) and len(group) >= fewest(key, group):
             every = "," not in key  # of any form: no count may be free
@@ -173,12 +171,12 @@ def main(arguments: Sequence[str]) -> int:
     plugins = Plugins.load()
     for core in options.cores or [core for core in CORES if core not in LIKE]:
         layers = []
-        for seed, rounds, spread in COLLECTED if CORE_NAMED[core].dsp else (*COLLECTED, *MORE):
+        for seed, rounds, spread in COLLECTED:
             with explored(spread):
                 layers += made_layers(core, seed, rounds, plugins)
         sys.stdout.write(f"{core}: {len(layers)} layers\n")
-        figures = json.loads(FILE.read_text(encoding="utf-8"))
-        figures[core] = fitted(layers)
+        found = fitted(layers, CORE_NAMED[core].unaligned)
+        figures = {**json.loads(FILE.read_text(encoding="utf-8")), core: found}
         FILE.write_text(f"{json.dumps(figures, indent=1, sort_keys=True)}\n", encoding="utf-8")
     return 0
 

@@ -12,6 +12,10 @@ from onnx import TensorProto, helper, numpy_helper
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+#: Operators that sum what they read, and shares of zeros in it.
+SUMS = ("Conv", "Gemm", "MatMul", "AveragePool")
+ZEROS = (0.0, 0.5, 0.2, 0.7, 0.4, 0.9, 0.1, 0.6, 0.3, 0.8)
+
 
 @dataclass
 class Net:
@@ -112,8 +116,10 @@ class Net:
         return onnx.shape_inference.infer_shapes(made)
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
-        """A random sample."""
+        """A random sample. What products and averages read has none to nine tenths of zeros, as after a Relu: on cores
+        without an FPU, a zero takes half the instructions of other numbers."""
         made: dict[str, NDArray[np.generic]] = {}
+        summed = {node.input[0] for node in self.nodes if node.op_type in SUMS}
         for value in self.inputs:
             kind = value.type.tensor_type
             shape = [1, *(axis.dim_value for axis in kind.shape.dim)]
@@ -121,7 +127,10 @@ class Net:
                 limits = np.iinfo(self.dtype)
                 made[value.name] = self.rng.integers(limits.min, limits.max + 1, shape, self.dtype)
             else:
-                made[value.name] = self.rng.normal(0, 1, shape).astype(np.float16 if self.wide else np.float32)
+                numbers = self.rng.normal(0, 1, shape)
+                if value.name in summed:
+                    numbers = np.maximum(numbers - np.quantile(numbers, ZEROS[len(made) % len(ZEROS)]), 0)
+                made[value.name] = numbers.astype(np.float16 if self.wide else np.float32)
         return made
 
 

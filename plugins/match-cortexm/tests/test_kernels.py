@@ -13,7 +13,7 @@ from benchmarks.cortexm_cases import ConvCase, DenseCase, OtherCase
 
 from .layers import random_case, verified
 
-TARGETS = ("stm32l4r5", "corstone300")
+TARGETS = ("stm32l4r5", "corstone300", "rp2040", "cortex_m3_mps2")
 #: One layer for each kernel and each kind of border: (target, layer).
 SAMPLE = {
     "border": ConvCase(8, 7, 6, 6, (3, 3), 1, (1, 1, 1, 1)),
@@ -49,6 +49,11 @@ def test_on_the_twin(name, target, tmp_path):
     [
         *((name, target) for name in ("border", "depthwise", "max_pool", "softmax") for target in TARGETS),
         *((name, "corstone300") for name in ("over_read", "compact")),
+        *(
+            (name, target)
+            for name in ("pointwise_odd", "dense", "add", "sums")
+            for target in ("rp2040", "cortex_m3_mps2")
+        ),
         ("sums", "stm32l4r5"),
         ("lookup", "corstone300"),
     ],

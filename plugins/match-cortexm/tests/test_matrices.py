@@ -98,7 +98,7 @@ def test_transpositions(target, tmp_path):
     assert _verified(tmp_path, target)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", ["stm32l4r5", "corstone300", "rp2040"])
 def test_products_of_computed_matrices(target, tmp_path):
     assert "cortexm_matmul" in _patterns(_matmuls(), target, tmp_path)
     assert _verified(tmp_path, target)
@@ -143,17 +143,19 @@ def test_which_transpositions_are_taken(node, expected):
 
 
 @pytest.mark.parametrize(
-    ("target", "element", "own"),
+    ("target", "element", "columns", "own"),
     [
-        ("rp2040", TensorProto.INT8, False),
-        ("cortex_m3_mps2", TensorProto.INT8, True),
-        ("cortex_m3_mps2", TensorProto.INT16, False),
-        ("stm32l4r5", TensorProto.INT16, True),
+        ("rp2040", TensorProto.INT8, 169, False),
+        ("rp2040", TensorProto.INT8, 168, True),
+        ("cortex_m3_mps2", TensorProto.INT8, 169, True),
+        ("cortex_m3_mps2", TensorProto.INT16, 169, False),
+        ("stm32l4r5", TensorProto.INT16, 169, True),
     ],
 )
-def test_cores_leave_what_their_instructions_do_not_move_to_the_host(target, element, own, tmp_path):
-    """Blocks of bytes are words at any address; halfwords are packed by the DSP extension."""
-    x, y = (helper.make_tensor_value_info(name, element, shape) for name, shape in (("x", (32, 169)), ("y", (169, 32))))
+def test_cores_leave_what_their_instructions_do_not_move_to_the_host(target, element, columns, own, tmp_path):
+    """Blocks of bytes are words, at their addresses on M0+; halfwords are packed by the DSP extension."""
+    shapes = (("x", (32, columns)), ("y", (columns, 32)))
+    x, y = (helper.make_tensor_value_info(name, element, shape) for name, shape in shapes)
     path = tmp_path / "net.onnx"
     graph = helper.make_graph([helper.make_node("Transpose", ["x"], ["y"], perm=[1, 0])], "net", [x], [y])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)

@@ -18,6 +18,12 @@ class Core:
     fpu: bool = False
     unaligned: bool = True
 
+    @property
+    def accumulates(self) -> bool:
+        """Whether it has multiply-accumulates and 12 registers for them (Armv7-M), as those with words at any address
+        have."""
+        return self.unaligned
+
 
 #: Arm's technical reference manuals of the cores: the configurations that the boards of this package have.
 CORES = (

@@ -34,10 +34,11 @@ def _all() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
 
 
 def figures_of(core: str) -> Mapping[str, Mapping[str, float]]:
-    """The figures of a core by key; patterns that none of its layers has get those of ``COMPLETE``."""
+    """The figures of a core by key; patterns that none of its layers has get those of ``COMPLETE``, but products of
+    regions, whose wider forms have figures of the core, do not."""
     found = _all()[LIKE.get(core, core)]
     patterns = {key.split()[0] for key in found}
-    others = {key: values for key, values in _all()[COMPLETE].items() if key.split()[0] not in patterns}
+    others = {key: values for key, values in _all()[COMPLETE].items() if key.split()[0] not in {*patterns, "regions,"}}
     return {**others, **found, OWN: {**_all()[COMPLETE][OWN], **found[OWN]}}
 
 

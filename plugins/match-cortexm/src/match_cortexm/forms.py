@@ -48,7 +48,7 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     if workload.macs:
         sums = "half" if half else "floating" if "floating_tile_macs" in counts else "integer"
         form = f"{sums} {_product(workload)}"
-        tiled = _stored(workload) and len(workload.operands[1].axes) > _DEPTHWISE_AXES
+        tiled = stored(workload) and len(workload.operands[1].axes) > _DEPTHWISE_AXES
         tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiled else form
         shared = (f"products, {tile}", f"products, {form}", f"products, {sums}")
         # What comes with the products of a region differs, whatever its numbers are.
@@ -96,7 +96,7 @@ def _product(workload: Workload) -> str:
     weights = workload.operands[1]
     taps = workload.macs // elements
     few = "few taps" if taps <= _UNROLLED else "many taps"
-    if not _stored(workload):
+    if not stored(workload):
         lines = ", unrolled" if result.axes[-1].size <= _UNROLLED else ""
         return "computed" if len(workload.operands) > 2 else f"sums of {few}{lines}"
     if len(weights.axes) == _DEPTHWISE_AXES and weights.axes[0].size == taps:
@@ -110,7 +110,7 @@ def _product(workload: Workload) -> str:
     return "one row" if prod(axis.size for axis in result.axes[:-1]) == 1 else "products"
 
 
-def _stored(workload: Workload) -> bool:
+def stored(workload: Workload) -> bool:
     """Whether weights are stored in the order in which tiles of outputs read them, tiles last."""
     return len(workload.operands) > 2 and workload.operands[1].role == "constant"
 
@@ -160,7 +160,7 @@ def counts_of(workload: Workload) -> Mapping[str, int]:
         return {**counts, "positions": positions, "visits": visits, "rest": visits * (last % lanes)}
     if not workload.macs and (_broadcast(workload) or "softmax" in kind or "norm" in kind):
         return {**counts, "rows": counts["elements"] // last}
-    if not workload.macs or not _stored(workload):
+    if not workload.macs or not stored(workload):
         return counts
     weights = [axis.size for axis in sources[1].axes]
     channels = last if len(weights) != _CONV_AXES or _channels_last(workload) else result.axes[1].size
@@ -184,7 +184,7 @@ def _inner(workload: Workload, kernel: int, columns: bool = True) -> float:
 
 def _channels_last(workload: Workload) -> bool:
     """Whether the last axis of an image is that of the channels: as many as weights have outputs."""
-    if "nhwc" in workload.kind or not _stored(workload):
+    if "nhwc" in workload.kind or not stored(workload):
         return "nhwc" in workload.kind
     weights = workload.operands[1].axes
     return len(weights) == _DEPTHWISE_AXES or (

@@ -13,7 +13,7 @@ from match_cortexm.figures import constants_of
 
 #: Vectors of 16 bytes are loaded from aligned addresses.
 _ALIGNMENT_BYTES = 16
-#: Products of 64 bits: what the integer graph has anyway. Stated for cores with kernels of their own, for which two
+#: Products of 64 bits: what the integer graph has anyway. For kernels on the core, two
 #: products with roundings of their own cost less than one with a rounding that depends on the sign.
 _REQUANT = RequantSpec(
     multiplier_bits=32,
@@ -31,7 +31,7 @@ def _unit(core: Core) -> Unit:
         description=f"Arm {core.title}: C for each layer, in place on the home memory",
         memory=None,
         layout="NHWC",
-        requant=_REQUANT if core.dsp else None,
+        requant=_REQUANT,
         constants=constants_of(core.name),
         spatial_types=("float16", "float32", "int8", "int16", "uint8"),
     )

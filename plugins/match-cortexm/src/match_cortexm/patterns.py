@@ -17,7 +17,8 @@ from match_host.kernels.built import Builder, inline_kernel
 from match_cortexm.cores import Core
 from match_cortexm.kernels.add import ADD_REQUANT, add_of, build_add
 from match_cortexm.kernels.counted import Counted, counted_workload
-from match_cortexm.kernels.depthwise import build_depthwise, depthwise_of
+from match_cortexm.kernels.depthwise import build_depthwise, depthwise_of, scalar_refusal
+from match_cortexm.kernels.ends import build_dequantize, build_quantize, ends_of
 from match_cortexm.kernels.layer import layer_of
 from match_cortexm.kernels.lookup import LOOKUP, build_lookup, lookup_refusal
 from match_cortexm.kernels.matmul import build_matmul, matmul_of
@@ -25,7 +26,7 @@ from match_cortexm.kernels.pool import MAX_POOL, REAL_POOL, build_pool, build_re
 from match_cortexm.kernels.product import build_product
 from match_cortexm.kernels.real import build_real, real_refusal, real_regions
 from match_cortexm.kernels.softmax import SOFTMAX_I8, build_softmax, softmax_of
-from match_cortexm.kernels.transpose import build_transpose, matrices_of
+from match_cortexm.kernels.transpose import Matrices, build_transpose, matrices_of
 from match_cortexm.kernels.vectors import TAKEN
 
 if TYPE_CHECKING:
@@ -59,6 +60,11 @@ def _depthwise_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def _scalar_refusal(match: Match) -> str | None:
+    found = depthwise_of(match.nodes)
+    return found if isinstance(found, str) else scalar_refusal(found[0])
+
+
 def _matmul_refusal(match: Match) -> str | None:
     found = matmul_of(match.nodes)
     return found if isinstance(found, str) else None
@@ -77,6 +83,9 @@ LAYER = Constraint("layer", "int8 weights, sums and factors of 32 bits", _refusa
 DEPTHWISE = Constraint(
     "depthwise", "depthwise, int8 weights, few taps or a sum, blocks of 4 channels", _depthwise_refusal
 )
+SCALAR_DEPTHWISE = Constraint(
+    "depthwise", "depthwise, int8 weights, few taps or an unpadded sum, blocks of 4 channels", _scalar_refusal
+)
 MATMUL = Constraint("matrices", "two computed matrices of int8, one factor", _matmul_refusal)
 
 DESCRIPTIONS = {
@@ -93,6 +102,8 @@ DESCRIPTIONS = {
     "cortexm_pad_depthwise": "padding, depthwise convolution and requantisation, without a padded copy",
     "cortexm_add": "sum of two tensors, scaled",
     "cortexm_add_twice": "sum of two tensors of int16, scaled twice",
+    "cortexm_quantize": "float32 to bytes, by comparisons with the least number of each",
+    "cortexm_dequantize": "bytes to float32, from a table",
     "cortexm_max_pool": "largest value of each window",
     "cortexm_real_pool": "largest or average number of each window",
     "cortexm_lookup": "look-up in a table of 256 bytes",
@@ -136,15 +147,23 @@ def _softmax_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def _ends_refusal(match: Match) -> str | None:
+    found = ends_of(match.node("op"))
+    return found if isinstance(found, str) else None
+
+
 def _transpose_refusal(match: Match) -> str | None:
     found = matrices_of(match.node("op"))
     return found if isinstance(found, str) else None
 
 
 def _words_refusal(match: Match) -> str | None:
-    """Blocks of bytes are loaded as words, at any address; byte by byte, they take more than the host's loops."""
-    bytes_ = dtype_of(match.node("op").inputs[0]).itemsize == 1
-    return "bytes, on a core that loads words at their addresses only" if bytes_ else _no_halfwords_refusal(match)
+    """Blocks of bytes are loaded as words; byte by byte, they take more than the host's loops."""
+    node = match.node("op")
+    found, bytes_ = matrices_of(node), dtype_of(node.inputs[0]).itemsize == 1
+    if bytes_ and isinstance(found, Matrices) and (found.rows % 4 or found.columns % 4):
+        return f"{found.rows}x{found.columns} bytes, on a core that loads words at their addresses only"
+    return _no_halfwords_refusal(match)
 
 
 def _no_halfwords_refusal(match: Match) -> str | None:
@@ -158,11 +177,12 @@ POOL = Constraint("pool", "bytes or int16, channels last, blocks of a word, few 
 REAL_WINDOW = Constraint("pool", "float32, channels last, blocks of 4 channels, few taps", _real_pool_refusal)
 TRANSPOSE = Constraint("matrices", "elements of 8 to 64 bits, rows become columns", _transpose_refusal)
 BYTES_OR_WORDS = Constraint("matrices", "elements of 8, 32 or 64 bits, rows become columns", _no_halfwords_refusal)
-WORDS = Constraint("matrices", "elements of 32 or 64 bits, rows become columns", _words_refusal)
+WORDS = Constraint("matrices", "elements of 8, 32 or 64 bits, rows become columns, bytes by fours", _words_refusal)
 SOFTMAX = Constraint("softmax", "int8, the last axis, a table of 256 exponentials", _softmax_refusal)
 REAL = Constraint(
     "float32", "float32, lines of at least a vector, constant limits", lambda match: real_refusal(match.nodes)
 )
+ENDS = Constraint("ends", "float32 and bytes, one scale and zero point", _ends_refusal)
 TABLE = Constraint("table", "bytes, a constant table of 256 bytes", lambda match: lookup_refusal(match.node("op")))
 
 
@@ -171,20 +191,24 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
     matrices = TRANSPOSE if core.dsp else BYTES_OR_WORDS if core.unaligned else WORDS
     single = [("cortexm_transpose", Op("Transpose", "op", (Any("x"),)), matrices, build_transpose)]
     fused: tuple[Kernel, ...] = ()
+    fusions = {fusion.name: fusion for fusion in FUSIONS}
+    for fusion, name, constraint, build in _OWN:
+        known = fusions[fusion]
+        rule = SCALAR_DEPTHWISE if constraint is DEPTHWISE and not core.dsp else constraint
+        constraints = (*known.constraints, *_rules(name), rule)
+        fused += (_kernel(name, known.structure, constraints, build, core),)
+        if name != "cortexm_matmul":
+            twice = Op(_REQUANT, "second", (known.structure,))
+            fused += (_kernel(f"{name}_twice", twice, (SECOND, *constraints), build, core),)
+    added = Op(ADD_REQUANT, "op", (Any("a"), Any("b")))
+    fused += (_kernel("cortexm_add_twice", Op(_REQUANT, "second", (added,)), (SECOND, ADD), build_add, core),)
+    single.append(("cortexm_add", added, ADD, build_add))
+    single.append(("cortexm_softmax", Op(SOFTMAX_I8, "op", (Any("x"),)), SOFTMAX, build_softmax))
+    if not core.fpu:
+        single.append(("cortexm_quantize", Op("QuantizeLinear", "op", (Any("x"),)), ENDS, build_quantize))
+        single.append(("cortexm_dequantize", Op("DequantizeLinear", "op", (Any("x"),)), ENDS, build_dequantize))
     if core.dsp:
-        fusions = {fusion.name: fusion for fusion in FUSIONS}
-        for fusion, name, constraint, build in _OWN:
-            known = fusions[fusion]
-            constraints = (*known.constraints, *_rules(name), constraint)
-            fused += (_kernel(name, known.structure, constraints, build, core),)
-            if name != "cortexm_matmul":
-                twice = Op(_REQUANT, "second", (known.structure,))
-                fused += (_kernel(f"{name}_twice", twice, (SECOND, *constraints), build, core),)
-        added = Op(ADD_REQUANT, "op", (Any("a"), Any("b")))
-        fused += (_kernel("cortexm_add_twice", Op(_REQUANT, "second", (added,)), (SECOND, ADD), build_add, core),)
-        single.append(("cortexm_add", added, ADD, build_add))
         single.append(("cortexm_max_pool", Op(MAX_POOL, "op", (Any("x"),)), POOL, build_pool))
-        single.append(("cortexm_softmax", Op(SOFTMAX_I8, "op", (Any("x"),)), SOFTMAX, build_softmax))
     if core.helium:
         single.append(("cortexm_lookup", Op(LOOKUP, "op", (Any("x"),)), TABLE, build_lookup))
         single.append(("cortexm_real_pool", Op(REAL_POOL, "op", (Any("x"),)), REAL_WINDOW, build_real_pool))
@@ -205,7 +229,7 @@ def _kernel(
     core: Core,
     search: Callable[[gs.Graph], tuple[Match, ...]] | None = None,
 ) -> Kernel:
-    builder = partial(build, helium=core.helium)
+    builder = partial(build, core=core)
     pattern = Pattern(
         name=name,
         description=DESCRIPTIONS[name],

@@ -10,6 +10,8 @@
 #ifndef MATCH_CORTEXM_DSP_H
 #define MATCH_CORTEXM_DSP_H
 
+#include "match_cortexm.h"
+
 #include <stdint.h>
 
 /* The same in C: adds the products of four values, int8 or uint8, with the weights of four outputs. */
@@ -26,8 +28,6 @@
 /* Defined where instructions are written for the core; MATCH_CORTEXM_PORTABLE forbids it. */
 #if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(MATCH_CORTEXM_PORTABLE)
 #define MATCH_CORTEXM_DSP
-#define MATCH_CORTEXM_NAKED __attribute__((naked, noinline, unused))
-#define MATCH_CORTEXM_UNUSED __attribute__((unused))
 #endif
 
 #if defined(MATCH_CORTEXM_DSP) && defined(__OPTIMIZE__)

@@ -22,16 +22,23 @@
 #define MATCH_CORTEXM_TURN ((void)0)
 #endif
 
+/* Words at any address; on Armv6-M, which has none, at a multiple of four. */
+#if defined(__ARM_ARCH_6M__) && defined(__GNUC__)
+#define MATCH_CORTEXM_ALIGNED(AT) __builtin_assume_aligned(AT, 4)
+#else
+#define MATCH_CORTEXM_ALIGNED(AT) (AT)
+#endif
+
 static inline uint32_t match_cortexm_load(const uint8_t *at)
 {
     uint32_t word;
-    memcpy(&word, at, sizeof word);
+    memcpy(&word, MATCH_CORTEXM_ALIGNED(at), sizeof word);
     return word;
 }
 
 static inline void match_cortexm_store(uint8_t *at, uint32_t word)
 {
-    memcpy(at, &word, sizeof word);
+    memcpy(MATCH_CORTEXM_ALIGNED(at), &word, sizeof word);
 }
 
 /* Bytes [rows][columns] to [columns][rows]: blocks of four by four, then the rest of each strip, then the last rows. */
@@ -40,6 +47,16 @@ MATCH_CORTEXM_OWN static void match_cortexm_transpose_8(
 {
     const uint32_t even = 0x00ff00ffu;
     int32_t row = 0;
+#if defined(__ARM_ARCH_6M__)
+    if ((((uint32_t)rows | (uint32_t)columns | (uint32_t)(uintptr_t)to | (uint32_t)(uintptr_t)from) & 3u) != 0u) {
+        for (; row < rows; row++) {
+            for (int32_t column = 0; column < columns; column++) {
+                to[column * rows + row] = from[row * columns + column];
+                MATCH_CORTEXM_TURN;
+            }
+        }
+    }
+#endif
     for (; row + 4 <= rows; row += 4) {
         const uint8_t *a = &from[row * columns];
         uint8_t *out = &to[row];

@@ -68,7 +68,7 @@ static inline int32_t match_cortexm_top(const int8_t *from, int32_t size)
     for (; k < size; k += 16) {
         top = vmaxvq_p_s8((int8_t)top, vldrbq_z_s8(&from[k], vctp8q((uint32_t)(size - k))), vctp8q((uint32_t)(size - k)));
     }
-#else
+#elif defined(__ARM_FEATURE_DSP)
     if (size >= 4) {
         int32_t most = match_cortexm_word(from);
         for (k = 4; k + 4 <= size; k += 4) {
@@ -83,12 +83,24 @@ static inline int32_t match_cortexm_top(const int8_t *from, int32_t size)
     for (; k < size; k++) {
         top = from[k] > top ? from[k] : top;
     }
+#else
+    for (; k < size; k++) {
+        top = from[k] > top ? from[k] : top;
+        MATCH_CORTEXM_TURN;
+    }
 #endif
     return top;
 }
 
+/* Compilers of cores without the DSP extension do not specialise the function. */
+#if defined(__ARM_FEATURE_DSP)
+#define MATCH_CORTEXM_LINES static inline
+#else
+#define MATCH_CORTEXM_LINES MATCH_CORTEXM_OWN static
+#endif
+
 /* The table has the exponentials of all 256 distances from the largest value. */
-static inline void match_cortexm_softmax(
+MATCH_CORTEXM_LINES void match_cortexm_softmax(
     int8_t *restrict to,
     const int8_t *restrict from,
     const int32_t *restrict table,

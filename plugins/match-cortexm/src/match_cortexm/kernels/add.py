@@ -20,11 +20,14 @@ from match_host.kernels.work import Work
 
 from match_cortexm.headers import DSP, INT16, MVE, SHARED, header
 from match_cortexm.kernels.counted import Counted
-from match_cortexm.kernels.requant import Requant, with_second
+from match_cortexm.kernels.requant import Requant, clips, with_second
 from match_cortexm.kernels.templates import render_body
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+    from numpy.typing import NDArray
+
+    from match_cortexm.cores import Core
 
 ADD_REQUANT = "match.arith::AddRequantU8|match.arith::AddRequantI8|match.arith::AddRequantI16"
 #: Shifts that are tried, and changes of each factor.
@@ -79,7 +82,7 @@ def _short(numbers: tuple[int, ...], a_type: str, b_type: str) -> Numbers | None
     return None
 
 
-def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
+def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     """The kernel of one AddRequant, or of int16 with a Requant."""
     node, *after = nodes
     found = add_of(node)
@@ -90,7 +93,7 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
     count, ctype = elements(shape_of(node.outputs[0])), c_type(dtype_of(node.outputs[0]))
     bytes_ = {dtype_of(tensor).name for tensor in (*node.inputs[:2], node.outputs[0])}
     vectors = ""
-    if helium and short is not None and bytes_ == {"int8"}:
+    if core.helium and short is not None and bytes_ == {"int8"}:
         vectors = f"match_cortexm_add_4({_PLACES}, a_factor, b_factor, addend, {shift}, {low}, {high});"
     uses = Uses()
     wide = dtype_of(node.outputs[0]).itemsize > 1
@@ -115,19 +118,33 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -
     scaled = with_second(scaled, after[0]) if after and not isinstance(scaled, str) else scaled
     if isinstance(scaled, str):
         raise ValueError(f"{function}: {scaled}")
-    if helium and wide and upper:
+    if core.helium and wide and upper:
         lines.append(f"    const match_cortexm_bounds first = {{{shift - 32}, {low}, {high}}};")
         lines.append(f"    const match_cortexm_again again = {{{', '.join(scaled.again)}}};")
         vectors = f"match_cortexm_add_16({_PLACES}, {left}, a_factor, b_factor, addend, first, again);"
     view = {"vectors": vectors, "count": count, "shift": shift, "low": low, "high": high, "ctype": ctype}
+    inputs: tuple[gs.Tensor, ...] = tuple(node.inputs[:2])
+    constants: dict[int, NDArray[np.generic]] = {}
+    if not core.dsp:
+        # Compilers would write products by some constants as shifts and sums, up to twice as many instructions.
+        inputs, constants = _stored(node, np.array([a_factor, b_factor], np.int32))
+        lines[:2] = [f"    const int32_t {name}_factor = in2[{place}];" for place, name in enumerate("ab")]
     body = render_body("add", result=scaled.text(value), **view)
     comment = f"{', '.join(each.op for each in nodes)}: {count} pairs, in {32 if short else 64} bits"
     text = "\n".join((*lines, body))
     result = nodes[-1].outputs[0]
-    code = inline_code(function, comment, node.inputs[:2], (result,), text, uses)
+    code = inline_code(function, comment, inputs, (result,), text, uses, constants)
     form, pairs = "add" if short else "add_i16" if wide else "add_wide", count
     if vectors:
         form, pairs = "add_mve_i16" if wide else "add_mve", count // 4
     code = replace(code, overlaps=element_by_element(node.inputs[:2], result))
-    counts = (("pairs", pairs), *((("again", pairs),) if after else ()))
-    return Counted(tuple(node.inputs[:2]), code, Work(), form, counts)
+    clipped = pairs * clips(core, low, high)
+    counts = (("pairs", pairs), *((("again", pairs),) if after else ()), ("clipped", clipped))
+    return Counted(inputs, code, Work(), form, counts)
+
+
+def _stored(node: gs.Node, factors: NDArray[np.int32]) -> tuple[tuple[gs.Tensor, ...], dict[int, NDArray[np.generic]]]:
+    """The summands and a constant with both factors."""
+    import onnx_graphsurgeon as gs
+
+    return (*node.inputs[:2], gs.Constant(f"{node.name}/factors", factors)), {2: factors}

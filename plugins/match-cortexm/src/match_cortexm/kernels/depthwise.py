@@ -11,17 +11,22 @@ from match_host.graph import dtype_of
 from match_host.kernels.products.depthwise_shape import MOST_WRITTEN_TAPS, Depthwise, depthwise_shape, takes
 
 from match_cortexm.headers import BYTES, DSP, INT16, MVE
+from match_cortexm.kernels.border import border_of
 from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.packing import pack_depthwise_dsp, pack_depthwise_mve
-from match_cortexm.kernels.requant import Requant, extend_of, requant_of, vector_finish, with_second
+from match_cortexm.kernels.requant import Requant, clips, extend_of, requant_of, vector_finish, with_second
 from match_cortexm.kernels.taps import Form, Image, build_taps, refusal_of
 from match_cortexm.kernels.upper import upper_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+    from match_cortexm.cores import Core
+
 #: Channels at a time.
 CHANNELS = 4
+#: The largest distance of an immediate offset in a load.
+MOST_STEP = 4095
 #: Taps whose sum fits 16 bits.
 MOST_SUMMED = 255
 
@@ -54,6 +59,40 @@ def _image(conv: Depthwise) -> Image:
     return Image(conv.source, conv.channels, y, x, conv.fill)
 
 
+def _scaled(requant: Requant, ctype: str, sums: list[str]) -> tuple[str, ...]:
+    """C lines that store the results one by one."""
+    return tuple(
+        f"to[{k}] = ({ctype})" + requant.text(f"match_cortexm_scale({value}, m[{k}], b[{k}], {requant.shift})") + ";"
+        for k, value in enumerate(sums)
+    )
+
+
+def scalar_form(conv: Depthwise, requant: Requant, ctype: str, accumulates: bool) -> Form:
+    """Products of single values, or their sums."""
+    size, summed = dtype_of(conv.source).itemsize, conv.factor == 1
+    weight = pack_depthwise_mve(conv.weight) if size == 1 else pack_depthwise_dsp(conv.weight, size).view(np.int16)
+    name = "sum" if summed else f"depthwise_{'mla' if accumulates else 'muls'}"
+    return Form(
+        name=f"{name}{'' if size == 1 else '_i16'}",
+        headers=requant.headers if size == 1 else (DSP, MVE, INT16),
+        start="",
+        step=str,
+        finish=_scaled(requant, ctype, [f"s[{k}]" for k in range(CHANNELS)]),
+        weight=None if summed else weight,
+        scales=(requant.multipliers[0].astype(np.int32), requant.addend),
+        wide=accumulates,
+    )
+
+
+def scalar_refusal(conv: Depthwise) -> str | None:
+    """Why functions of single products do not take a layer."""
+    if conv.factor == 1:
+        y, x = conv.windows
+        return "averages with padding" if border_of(y, x).condition else None
+    step = conv.channels * dtype_of(conv.source).itemsize
+    return "taps are far apart" if conv.windows[1].kernel * step > MOST_STEP else None
+
+
 def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
     """Products of 16 bits; sums in halves of words."""
     extend, _ = extend_of(conv.source)
@@ -63,10 +102,7 @@ def dsp_form(conv: Depthwise, requant: Requant, ctype: str) -> Form:
         sums = [f"{half}even", f"{half}odd", f"{half}(even >> 16)", f"{half}(odd >> 16)"]
     else:
         sums = [f"s[{k}]" for k in range(CHANNELS)]
-    finish = tuple(
-        f"to[{k}] = ({ctype})" + requant.text(f"match_cortexm_scale({sums[k]}, m[{k}], b[{k}], {requant.shift})") + ";"
-        for k in range(CHANNELS)
-    )
+    finish = _scaled(requant, ctype, sums)
     if not extend:
         summed = conv.factor == 1
         return Form(
@@ -143,7 +179,7 @@ def _mve16_form(conv: Depthwise, requant: Requant) -> Form:
     )
 
 
-def build_depthwise(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
+def build_depthwise(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     """The kernel of [Pad] depthwise convolution, Requant."""
     found = depthwise_of(nodes)
     if isinstance(found, str):
@@ -151,11 +187,15 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, helium: bool = Fa
     conv, requant = found
     y, x = conv.windows
     ctype = c_type(dtype_of(nodes[-1].outputs[0]))
-    form = (mve_form(conv, requant, ctype) if helium else None) or dsp_form(conv, requant, ctype)
+    form = mve_form(conv, requant, ctype) if core.helium else None
+    if form is None:
+        form = dsp_form(conv, requant, ctype) if core.dsp else scalar_form(conv, requant, ctype, core.accumulates)
     node = nodes[nodes.index(conv.node) + 1]
     sizes = f"{conv.channels} channels, kernel {y.kernel}x{x.kernel}, stride {y.stride}x{x.stride}"
     comment = f"Depthwise {conv.node.op}, {node.op}: {sizes}"
     weight = None if form.weight is None else conv.node.inputs[1]
     kernel = build_taps(_image(conv), form, function, comment, nodes[-1].outputs[0], weight)
-    again = 0 if requant.second is None else dict(kernel.counts)["blocks"]
-    return replace(kernel, counts=(*kernel.counts, ("again", again))) if again else kernel
+    blocks = dict(kernel.counts)["blocks"]
+    again = 0 if requant.second is None else blocks
+    clipped = blocks * clips(core, requant.low, requant.high)
+    return replace(kernel, counts=(*kernel.counts, ("again", again), ("clipped", clipped)))

@@ -19,6 +19,8 @@ from match_cortexm.kernels.counted import Counted
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+    from match_cortexm.cores import Core
+
 LOOKUP = "match.arith::LutI8"
 #: Turns of a loop up to which compilers unroll it.
 UNROLLED = 16
@@ -32,11 +34,11 @@ def lookup_refusal(node: gs.Node) -> str | None:
     return None
 
 
-def build_lookup(nodes: tuple[gs.Node, ...], function: str, helium: bool = True) -> Counted:
+def build_lookup(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     """The kernel of one LutI8."""
     (node,) = nodes
     refusal = lookup_refusal(node)
-    if refusal is not None or not helium:
+    if refusal is not None or not core.helium:
         raise ValueError(f"{function}: {refusal or 'the core has no vectors'}")
     count = elements(shape_of(node.outputs[0]))
     # The table starts with the result of -128; the vector's indices are the bytes as unsigned numbers.

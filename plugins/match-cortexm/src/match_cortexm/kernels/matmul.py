@@ -20,6 +20,8 @@ from match_cortexm.kernels.requant import Requant, requant_of
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+    from match_cortexm.cores import Core
+
 #: Rows and columns of a tile; values of a step with DSP and with Helium.
 TILE, DSP_STEP, MVE_STEP = 2, 4, 16
 #: The largest distance of a byte from a zero point.
@@ -65,7 +67,7 @@ def matmul_of(nodes: tuple[gs.Node, ...]) -> Matmul | str:
     return Matmul(prod(first[:-2]), first[-2], depth, columns, (left, right), requant)
 
 
-def build_matmul(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
+def build_matmul(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     """The kernel of MatMulInteger, Requant."""
     found = matmul_of(nodes)
     if isinstance(found, str):
@@ -89,16 +91,18 @@ def build_matmul(nodes: tuple[gs.Node, ...], function: str, helium: bool = False
         function, comment, product.inputs[:2], nodes[-1].outputs[:1], body, uses, scratch_bytes=(4 + depth) * columns
     )
     tiles = heads * -(-rows // TILE) * -(-columns // TILE)
-    steps, tails = (-(-depth // MVE_STEP), 0) if helium else (depth // DSP_STEP, depth % DSP_STEP)
+    steps, tails = (-(-depth // MVE_STEP), 0) if core.helium else (0, depth)
+    if core.dsp and not core.helium:
+        steps, tails = depth // DSP_STEP, depth % DSP_STEP
     counts = {
         "heads": heads,
-        "packed": heads * depth * columns,
+        f"packed{'' if core.unaligned or columns % 4 == depth % 4 == 0 else '_odd'}": heads * depth * columns,
         "rows": heads * -(-rows // TILE),
-        "row_steps": heads * TILE * -(-rows // TILE) * steps,
+        "row_steps": heads * TILE * -(-rows // TILE) * (steps if core.dsp else tails),
         "columns": heads * columns,
         "tiles": tiles,
         "steps": tiles * steps,
         "tails": tiles * tails,
     }
-    form = "matmul_mve" if helium else "matmul_dsp"
+    form = "matmul_mve" if core.helium else "matmul_dsp" if core.dsp else "matmul"
     return Counted(tuple(product.inputs[:2]), code, Work(), form, tuple(counts.items()), heads * rows * depth * columns)

@@ -23,6 +23,7 @@ from match_cortexm.kernels.vectors import LANES, PREFIX, SCALAR, VECTOR
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+    from match_cortexm.cores import Core
     from match_cortexm.kernels.counted import Counted
 
 #: The operators; ``REAL_POOL`` in float32.
@@ -124,16 +125,16 @@ def _real_form(image: Image, average: bool, prefix: str = PREFIX) -> Form:
     )
 
 
-def build_pool(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
+def build_pool(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     """The kernel of one MaxPool of integers."""
     (node,) = nodes
-    return _built(node, pool_of(node), function, lambda image: _form(image, helium))
+    return _built(node, pool_of(node), function, lambda image: _form(image, core.helium))
 
 
-def build_real_pool(nodes: tuple[gs.Node, ...], function: str, helium: bool = True) -> Counted:
+def build_real_pool(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     """The kernel of one pooling of float32."""
     (node,) = nodes
-    found = real_pool_of(node) if helium else "the core has no vectors"
+    found = real_pool_of(node) if core.helium else "the core has no vectors"
     return _built(node, found, function, lambda image: _real_form(image, "Average" in node.op))
 
 

@@ -1,4 +1,5 @@
-"""Convolutions and dense layers: tiles of one or two positions by four outputs, in SMLAD or in vectors of 16 bytes."""
+"""Convolutions and dense layers: tiles of one or two positions by four outputs, in SMLAD, in vectors of 16 bytes, or in
+multiply-accumulates of single values."""
 
 from __future__ import annotations
 
@@ -17,12 +18,15 @@ from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.layer import Layer, layer_of
 from match_cortexm.kernels.overlap import tile_by_tile
 from match_cortexm.kernels.packing import OUTPUTS
-from match_cortexm.kernels.product_forms import Form, dsp_form, mve_form
-from match_cortexm.kernels.requant import extend_of
+from match_cortexm.kernels.product_forms import Form, dsp_form, mve_form, scalar_form
+from match_cortexm.kernels.requant import clips, extend_of
+from match_cortexm.kernels.scalar import scalar_view
 from match_cortexm.kernels.templates import render_body
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+
+    from match_cortexm.cores import Core
 
 #: Steps without a loop around them, at most.
 MOST_UNROLLED = 4
@@ -33,25 +37,31 @@ def unroll_of(words: int) -> int:
     return max(n for n in range(1, MOST_UNROLLED + 1) if words % n == 0)
 
 
-def _block(uses: Uses, layer: Layer, rows: int, words: int) -> str:
-    """The function for the sums of two positions; its name tells its sizes."""
+def _block(uses: Uses, layer: Layer, form: Form, rows: int, words: int) -> str:
+    """The function for the sums of a tile; its name tells its sizes."""
     extend, _ = extend_of(layer.source)
-    step, size = layer.x.stride * layer.inputs * layer.size, layer.size
-    name = f"match_cortexm_block_{extend[:1] or 's'}{8 * size}_{rows}x{4 * words}_{step}"
-    unroll = unroll_of(words)
-    view = {"name": name, "rows": rows, "words": words, "step": step, "extend": extend, "unroll": unroll, "size": size}
-    return uses.helper(name, render_body("block_dsp", **view) + "\n")
+    step, size, ctype = layer.x.stride * layer.inputs * layer.size, layer.size, c_type(dtype_of(layer.source))
+    at = f"_{step}" if form.positions > 1 else ""
+    name = f"match_cortexm_block_{extend[:1] or 's'}{8 * size}_{rows}x{form.values * words}{at}"
+    view = {"name": name, "rows": rows, "words": words, "step": step, "extend": extend, "unroll": unroll_of(words)}
+    scalar = {"positions": form.positions, "ctype": ctype, **scalar_view(form.wide, layer.source)}
+    return uses.helper(name, render_body(form.block, **view, size=size, **scalar) + "\n")
 
 
-def build_product(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
+def build_product(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     """The kernel of [Pad] convolution or product, Requant."""
     layer = layer_of(nodes)
     if isinstance(layer, str):
         raise ValueError(f"{function}: {layer}")
     ctype = c_type(dtype_of(nodes[-1].outputs[0]))
-    # Loops of Helium cores take the link register, which a tile of two positions needs.
-    form = (mve_form(layer, ctype) if helium else None) or dsp_form(layer, ctype, 1 if helium else 2)
-    return _built(nodes, function, layer, form, ctype)
+    if core.dsp:
+        # Loops of Helium cores take the link register, which a tile of two positions needs.
+        form = (mve_form(layer, ctype) if core.helium else None) or dsp_form(layer, ctype, 1 if core.helium else 2)
+    else:
+        form = scalar_form(layer, ctype, core.accumulates)
+    kernel = _built(nodes, function, layer, form, ctype)
+    clipped = dict(kernel.counts)["results"] * clips(core, layer.first.low, layer.first.high)
+    return replace(kernel, counts=(*kernel.counts, ("clipped", clipped)))
 
 
 def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, ctype: str) -> Counted:
@@ -76,9 +86,9 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
     )
     uses = Uses()
     wide = (DSP, MVE, INT16) if form.header == INT16 else layer.first.headers
-    for name in (SHARED, *wide, form.header):
+    for name in (SHARED, *wide, *((form.header,) if form.header else ())):
         uses.headers[name] = header(name)
-    block = _block(uses, layer, rows, words) if positions == 2 else ""
+    block = _block(uses, layer, form, rows, words) if form.block else ""
     text = render_body(
         "product",
         rows=rows,

@@ -1,4 +1,5 @@
-"""How cores compute a tile of a convolution or dense layer: in SMLAD, or in vectors of 16 bytes or of eight values."""
+"""How cores compute a tile of a convolution or dense layer: in SMLAD, in vectors of 16 bytes or of eight values, or by
+single values."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ class Form:
     """How a core computes the sums of a tile; ``name``: of its counts. ``positions`` of a tile, ``values`` of a step,
     ``steps``: the C lines of so many; ``constants`` for the sums and their requantisation; ``finish``: C lines that
     store the results of a tile with so many outputs. ``compact``: all tiles read copies of their windows, because the
-    steps of each row of a window would be mostly padding."""
+    steps of each row of a window would be mostly padding. ``block``: the template of a function for the sums of a tile,
+    instead of ``steps``; ``wide``: in instructions of Thumb-2."""
 
     name: str
     header: str
@@ -41,6 +43,8 @@ class Form:
     constants: tuple[NDArray[np.generic], NDArray[np.generic], NDArray[np.generic]]
     finish: Callable[[int], Sequence[str]]
     compact: bool = False
+    block: str = ""
+    wide: bool = True
 
 
 def dsp_form(layer: Layer, ctype: str, most_positions: int = 2) -> Form:
@@ -57,6 +61,24 @@ def dsp_form(layer: Layer, ctype: str, most_positions: int = 2) -> Form:
         steps=lambda count: [step_text] * count,
         constants=(pack_dsp(layer.weight, layer.size), layer.first.multipliers[0].astype(np.int32), layer.first.addend),
         finish=partial(_scaled, layer, ctype, positions),
+        block="block_dsp" if positions > 1 else "",
+    )
+
+
+def scalar_form(layer: Layer, ctype: str, accumulates: bool) -> Form:
+    """Products of single values: MLA for two positions if there are two close enough, or MULS for one."""
+    step = layer.x.stride * layer.inputs * layer.size
+    positions = 2 if accumulates and layer.x.out > 1 and step <= MOST_STEP else 1
+    return Form(
+        name=f"{f'mla{positions}' if accumulates else 'muls'}{_suffix(layer)}",
+        header=INT16 if layer.size > 1 else "",
+        positions=positions,
+        values=1,
+        steps=lambda count: [],
+        constants=(pack_mve(layer.weight, 1), layer.first.multipliers[0].astype(np.int32), layer.first.addend),
+        finish=partial(_scaled, layer, ctype, positions),
+        block="block_scalar",
+        wide=accumulates,
     )
 
 

@@ -28,6 +28,8 @@ from match_cortexm.kernels.vectors import LANES, PREFIX, SCALAR, VECTOR, load, o
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+    from match_cortexm.cores import Core
+
 #: Vectors whose status is read once.
 BLOCK = 4
 
@@ -53,10 +55,10 @@ def _nest(group: Body) -> Nest:
     return merge(group.shape, [row_major(group.shape), *operands])
 
 
-def build_real(nodes: tuple[gs.Node, ...], function: str, helium: bool = True) -> Counted:
+def build_real(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     """The kernel of the operators, which follow one another."""
     refusal = real_refusal(nodes)
-    if refusal is not None or not helium:
+    if refusal is not None or not core.helium:
         raise ValueError(f"{function}: {refusal or 'the core has no vectors'}")
     group, code, uses = body(nodes), Code(), Uses()
     lines = _Lines(group, code)

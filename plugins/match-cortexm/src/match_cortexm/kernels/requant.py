@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
 
+    from match_cortexm.cores import Core
+
 #: Operators that scale one sum, and those that scale two values.
 REQUANT = "match.arith::RequantU8|match.arith::RequantI8"
 ADD_REQUANT = "match.arith::AddRequantU8|match.arith::AddRequantI8"
@@ -60,6 +62,11 @@ class Requant:
         after, left = self.second
         m, b = int(after.multipliers[0, 0]), int(after.addend[0])
         return after.text(f"match_cortexm_scale({text} * {1 << left}, {m}, INT64_C({b}), {after.shift})")
+
+
+def clips(core: Core, low: int, high: int) -> bool:
+    """Whether a core without the DSP extension compares with these bounds; its SSAT and USAT clip to those of bytes."""
+    return core.accumulates and not core.dsp and (low, high) not in ((-128, 127), (0, 255))
 
 
 def vector_finish(requant: Requant, outputs: int, sums: str) -> list[str]:

@@ -17,6 +17,8 @@ from match_cortexm.kernels.counted import Counted
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+    from match_cortexm.cores import Core
+
 SOFTMAX_I8 = "match.arith::SoftmaxI8"
 #: The most levels whose quotients fit 32 bits.
 _LEVELS = 256
@@ -42,7 +44,7 @@ def softmax_of(node: gs.Node) -> tuple[int, ...] | str:
     return elements(shape[:-1]), shape[-1], levels, *rest
 
 
-def build_softmax(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
+def build_softmax(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     """The kernel of one SoftmaxI8."""
     (node,) = nodes
     found = softmax_of(node)
@@ -62,8 +64,7 @@ def build_softmax(nodes: tuple[gs.Node, ...], function: str, helium: bool = Fals
     comment = f"{node.op}: {lines} lines of {size}"
     code = inline_code(function, comment, node.inputs[:2], node.outputs[:1], body, uses, {1: table})
     counts = {"lines": lines, "steps": lines * -(-size // 4), "values": lines * size}
-    if helium:
+    if core.helium:
         counts = {"lines": lines, "steps": lines * -(-size // 4), "vectors": lines * -(-size // 16)}
-    return Counted(
-        tuple(node.inputs[:2]), code, Work(), "softmax_mve" if helium else "softmax_dsp", tuple(counts.items())
-    )
+    form = "softmax_mve" if core.helium else "softmax_dsp" if core.dsp else "softmax"
+    return Counted(tuple(node.inputs[:2]), code, Work(), form, tuple(counts.items()))

@@ -16,6 +16,7 @@ from match_cortexm.headers import SHARED, header
 from match_cortexm.kernels.border import border_of
 from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.overlap import channel_by_channel
+from match_cortexm.kernels.scalar import scalar_view
 from match_cortexm.kernels.templates import render_body
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ class Form:
     """How a core computes a block of channels; ``name``: of its counts. ``start``: the C line before the taps;
     ``step``: the text of a tap at an address; ``weight`` of the taps, and ``scales``: multipliers and addends of the
     results, all None where there are none; ``finish``: the lines that store the results. ``again``: a form that
-    computes a window once more if one of ``flags`` (MATCH_CORTEXM_...) is set before results are stored."""
+    computes a window once more if one of ``flags`` (MATCH_CORTEXM_...) is set before results are stored. ``wide``: the
+    sums ``s`` of all taps come from functions instead, in instructions of Thumb-2 or in those of Thumb."""
 
     name: str
     headers: tuple[str, ...]
@@ -44,6 +46,7 @@ class Form:
     again: Form | None = None
     flags: str = ""
     row: str = "row"  # the variable of loops over taps
+    wide: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -92,8 +95,14 @@ def build_taps(
     for word, values in extra.items():
         constants[len(arguments)] = values
         arguments.append(gs.Constant(f"{result.name}/{word}", values))
+    uses = Uses()
+    for name in (SHARED, *form.headers):
+        uses.headers[name] = header(name)
     text = render_body(
         "taps",
+        window=_function(uses, image, form),
+        edge_window=_function(uses, image, form, edge=True) if border.condition else "",
+        window_row=row * dtype_of(image.source).itemsize,
         rows=y.kernel,
         columns=x.kernel,
         channels=channels,
@@ -118,9 +127,6 @@ def build_taps(
         wtype="" if form.weight is None else c_type(form.weight.dtype),
         btype="" if form.scales is None else c_type(form.scales[1].dtype),
     )
-    uses = Uses()
-    for name in (SHARED, *form.headers):
-        uses.headers[name] = header(name)
     code = inline_code(function, comment, arguments, (result,), text, uses, constants)
     code = replace(code, overlaps=channel_by_channel(image.source, result, y, x, channels))
     blocks = -(-channels // form.block)
@@ -136,3 +142,21 @@ def build_taps(
     }
     macs = border.tiles * image.taps * channels if form.scales is not None else 0
     return Counted(tuple(arguments), code, Work(), form.name, tuple(counts.items()), macs)
+
+
+def _function(uses: Uses, image: Image, form: Form, edge: bool = False) -> str:
+    """The function for the sums of a window, whose name tells its sizes, or for taps of a table (``edge``); empty if
+    the form has none."""
+    if form.wide is None:
+        return ""
+    size, ctype = dtype_of(image.source).itemsize, c_type(dtype_of(image.source))
+    y, x, step = image.y.kernel, image.x.kernel, image.channels * size
+    if form.weight is None and x == image.x.size:  # rows follow each other
+        y, x = 1, y * x
+    kind = "sum" if form.weight is None else "window"
+    name = f"match_cortexm_{kind}_{ctype.removesuffix('_t')}_{y}x{x}_{'edge' if edge else step}"
+    view = {"name": name, "edge": edge, "rows": y, "columns": x, "step": step, "size": size, "ctype": ctype}
+    view |= {"load_weight": "ldrsb" if size == 1 else "ldrsh", **scalar_view(form.wide, image.source)}
+    if form.weight is None:
+        return uses.helper(name, render_body("sums_scalar", **view) + "\n")
+    return uses.helper(name, render_body("window_scalar", wtype=c_type(form.weight.dtype), **view) + "\n")

@@ -20,6 +20,8 @@ from match_cortexm.kernels.counted import Counted
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
+    from match_cortexm.cores import Core
+
 #: Rows and columns of a block of elements, by their bytes; words move alone.
 BLOCKS = {1: (4, 4), 2: (2, 4), 4: (1, 1), 8: (1, 1)}
 #: Elements of a vector, by their bytes, and their largest distance: 7 of them fit 16 bits.
@@ -54,14 +56,14 @@ def matrices_of(node: gs.Node) -> Matrices | str:
     return Matrices(steps[0] if len(steps) == 3 else 1, steps[-1], steps[-2])
 
 
-def build_transpose(nodes: tuple[gs.Node, ...], function: str, helium: bool = False) -> Counted:
+def build_transpose(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     """The kernel of one Transpose; the same on all cores."""
     (node,) = nodes
     found = matrices_of(node)
     if isinstance(found, str):
         raise ValueError(f"{function}: {found}")
     size, rows, columns = dtype_of(node.inputs[0]).itemsize, found.rows, found.columns
-    form = _form(found, size, helium)
+    form = _form(found, size, core.helium)
     pointer = f"(uint{8 * size}_t *)"
     target, source = (pointer, f"(const {pointer[1:]}") if size <= 2 or form[0] != "transpose" else ("", "")
     call = f"match_cortexm_{form[0]}_{8 * size}"

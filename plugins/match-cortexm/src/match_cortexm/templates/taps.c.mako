@@ -28,6 +28,11 @@ ${pad}b += ${form.block};
 </%def>\
 <%def name="edge(form, indent)">\
 <% pad = " " * indent %>\
+% if window:
+${pad}int32_t s[4];
+${pad}w = ${edge_window}(tap, w, s, c);
+<% return STOP_RENDERING %>\
+% endif
 ${pad}${form.start}
 % for tap in range(rows * columns):
 ${pad}${form.step(f"tap[{tap}] + c")}
@@ -35,6 +40,11 @@ ${pad}${form.step(f"tap[{tap}] + c")}
 </%def>\
 <%def name="middle(form, indent)">\
 <% pad = " " * indent %>\
+% if window:
+${pad}int32_t s[4];
+${pad}${f"w = {window}(a, w, s" if wtype else f"{window}(a, s"}, ${window_row});
+<% return STOP_RENDERING %>\
+% endif
 ${pad}${form.start}
 % if written:
 % for ky in range(rows):
