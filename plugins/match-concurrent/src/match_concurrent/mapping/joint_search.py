@@ -1,4 +1,5 @@
-"""One search over covers, units and tiles: windows that slide over the result of the stages until none improves it."""
+"""One search over covers, units and tiles: pieces of operators first, then windows that slide over the result until none
+improves it."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from match_map.aliases import shared_outputs
 from match_concurrent.mapping.covers import Groups, prices_of
 from match_concurrent.mapping.improve import improve
 from match_concurrent.mapping.members import Members
+from match_concurrent.mapping.pieces import Pieces
 from match_concurrent.mapping.share_options import share_options_of
 from match_concurrent.mapping.windows import Window
 
@@ -31,7 +33,7 @@ POLISH = 0.05
 
 
 def jointly(best: Evaluation, evaluator: Evaluator) -> tuple[Evaluation, Evaluator]:
-    """The best result of windows over covers and tiles, with the evaluator of its cover; never worse than ``best``. The
+    """The best result of pieces and of windows over covers and tiles, with the evaluator of its cover; never worse than ``best``. The
     same if the objective is not the makespan, or if there is no work."""
     if evaluator.objective != "latency":
         return best, evaluator
@@ -53,7 +55,11 @@ class _JointSearch:
     left: float
 
     def run(self) -> tuple[Evaluation, Evaluator]:
-        """Slide windows over the operators until none improves the result or the effort is used up."""
+        """Search pieces, then slide windows over the operators until none improves the result or the effort is used
+        up."""
+        options = self.evaluator.options
+        if options.free_tiles:
+            self.best = Pieces.of(self.evaluator).improved(self.best, options.joint_steps)
         while True:
             before, first = self.best.value, 0
             while first < len(self.best.choice) and self.left > 0:
