@@ -1,5 +1,5 @@
-"""What shares of an operator cost at least: for every unit and every number of tiles along an axis, the fewest cycles of
-tasks that compute so many, with the scheduling engine's own costs of every part at every position."""
+"""What shares of an operator cost at least: for every unit and every number of tiles along an axis, the fewest cycles
+of tasks that compute so many, with the scheduling engine's own costs of every part at every position."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A lower bound of the makespan of every program that the mapper may make with one cover: with exact costs of shares.
 
 The space: every operator is whole on a unit, or divided along one axis into any parts of whole tiles, in any number of
-tasks, on any of the units, in any order. CP-SAT chooses for each operator the axis and the tiles of every queue, each at
-the fewest cycles of any tasks that compute so many (``share_costs``), and times between which an operator runs. It
+tasks, on any of the units, in any order. CP-SAT chooses for each operator the axis and the tiles of every queue, each
+at the fewest cycles of any tasks that compute so many (``share_costs``), and times between which an operator runs. It
 demands less than a program has to fulfil:
 
 - Between the first start of an operator and the last end of another, a queue does all work of operators that lie
@@ -31,7 +31,7 @@ from match_concurrent.mapping.stages import bounds_of
 from match_concurrent.mapping.timeline import HOST
 from match_core.cp_sat import load_cp_model, solve
 
-from benchmarks.share_costs import AxisCosts, Queue, axis_costs
+from benchmarks.share_costs import AxisCosts, axis_costs
 
 #: Axes of more tiles are not compared tile by tile: a part may read any one tile.
 COMPARED_MAX = 64
@@ -91,9 +91,13 @@ def _not_dominated(ways: Sequence[Way]) -> list[Way]:
     """Without ways that take no less of any queue than another with the same queues."""
     kept: list[Way] = []
     for way in sorted(ways, key=lambda way: (sum(way.loads.values()), sorted(way.loads.items()))):
-        if not any(o.loads.keys() <= way.loads.keys() and all(o.loads[q] <= way.loads[q] for q in o.loads) for o in kept):
+        if not any(_is_least(other, way) for other in kept):
             kept.append(way)
     return kept
+
+
+def _is_least(one: Way, other: Way) -> bool:
+    return all(cycles <= other.loads.get(queue, -1) for queue, cycles in one.loads.items())
 
 
 @dataclass(frozen=True, slots=True)

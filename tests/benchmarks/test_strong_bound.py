@@ -63,8 +63,9 @@ def test_no_order_of_whole_operators_is_faster(seed: int, operators: int) -> Non
     """Of all covers: the least of their bounds is that of the best of all programs, or lower."""
     made = random_lab(Random(seed), operators)
     best = best_of_all(made)
-    found = [strong_bound(evaluator, MOST, SECONDS)[0] for evaluator in evaluators(made, ConcurrentOptions())]
-    programs = [staged([evaluator], ConcurrentOptions())[0].finish for evaluator in evaluators(made, ConcurrentOptions())]
+    options = ConcurrentOptions(**QUICK)
+    found = [strong_bound(evaluator, MOST, SECONDS)[0] for evaluator in evaluators(made, options)]
+    programs = [staged([evaluator], options)[0].finish for evaluator in evaluators(made, options)]
     assert all(bound <= finish for bound, finish in zip(found, programs, strict=True))
     assert min(programs) > best or min(found) <= best
 

@@ -1,5 +1,5 @@
-"""One search over covers, units and tiles: pieces of operators first, then windows that slide over the result until none
-improves it."""
+"""One search over covers, units and tiles: pieces of operators first, then windows that slide over the result until
+none improves it."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ POLISH = 0.05
 
 
 def jointly(best: Evaluation, evaluator: Evaluator) -> tuple[Evaluation, Evaluator]:
-    """The best result of pieces and of windows over covers and tiles, with the evaluator of its cover; never worse than ``best``. The
-    same if the objective is not the makespan, or if there is no work."""
+    """The best result of pieces, and of windows over covers and tiles, with the evaluator of its cover; never worse
+    than ``best``. The same if the objective is not the makespan, or if there is no work."""
     if evaluator.objective != "latency":
         return best, evaluator
     groups = Groups.of(evaluator.network)

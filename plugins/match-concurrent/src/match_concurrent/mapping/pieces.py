@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from match_concurrent.mapping.evaluate import Choice, Evaluation, Evaluator
     from match_concurrent.mapping.network import DivisibleAxis
 
-#: The mean loss that is accepted at first in each round, relative to the finish; in a round, how often it is reduced, and
-#: to what part.
+#: The mean loss that is accepted at first in each round, relative to the finish; how often it is reduced in a round,
+#: and to what part. Estimates: tried on ResNet8 and DS-CNN on Carfield only.
 HEATS, COOLINGS, COOLING = (0.02, 0.01, 0.01, 0.005, 0.005), 40, 0.91
 #: Losses that are accepted, relative to the mean: quantiles of the exponential distribution.
 LOSSES = (0.03, 0.1, 0.17, 0.25, 0.33, 0.42, 0.52, 0.63, 0.76, 0.9, 1.07, 1.27, 1.52, 1.86, 2.37, 3.47)
