@@ -59,7 +59,7 @@ class _JointSearch:
         up."""
         options = self.evaluator.options
         if options.free_tiles:
-            self.best = Pieces.of(self.evaluator).improved(self.best, options.joint_steps)
+            self.best = Pieces(self.evaluator).improved(self.best, options.joint_steps)
         while True:
             before, first = self.best.value, 0
             while first < len(self.best.choice) and self.left > 0:
@@ -128,7 +128,7 @@ class _JointSearch:
 
 
 def _polished(best: Evaluation, evaluator: Evaluator) -> Evaluation:
-    """Local changes of all operators, with known costs."""
+    """Local changes of all operators, with known costs; then with real ones, which may be others at other positions."""
     options, network = evaluator.options, evaluator.network
     if not options.free_tiles:
         return best
@@ -136,4 +136,6 @@ def _polished(best: Evaluation, evaluator: Evaluator) -> Evaluation:
         share_options_of(operator, network.along(operator), evaluator, cuts=options.pipelined, only_known=True)
         for operator in network.operators
     ]
-    return improve(best, share_options, evaluator, int(POLISH * options.steps_max), only_known=True)
+    found = improve(best, share_options, evaluator, int(POLISH * options.steps_max), only_known=True)
+    evaluator.costs.confirm(part for division in found.choice for part in division)
+    return min(best, evaluator.evaluate(found.choice, found.starts), key=lambda evaluation: evaluation.value)

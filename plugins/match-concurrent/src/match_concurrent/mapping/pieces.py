@@ -8,8 +8,9 @@ they are the same on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
     from match_concurrent.mapping.evaluate import Choice, Evaluation, Evaluator
     from match_concurrent.mapping.network import DivisibleAxis
 
-#: The mean loss that is accepted at first in each round, relative to the finish; how often it is reduced in a round,
-#: and to what part. Estimates: tried on ResNet8 and DS-CNN on Carfield only.
-HEATS, COOLINGS, COOLING = (0.02, 0.01, 0.01, 0.005, 0.005), 40, 0.91
+#: Of each round, the mean loss that is accepted at first, relative to the finish, and how often the coarse tiles are
+#: halved. Estimates: tried on ResNet8, DS-CNN and the ResNet block on Carfield only.
+ROUNDS = ((0.02, 0), (0.01, 0), (0.01, 0), (0.005, 0), (0.005, 1), (0.003, 2))
+#: How often the mean loss is reduced in a round, and to what part.
+COOLINGS, COOLING = 40, 0.91
 #: Losses that are accepted, relative to the mean: quantiles of the exponential distribution.
 LOSSES = (0.03, 0.1, 0.17, 0.25, 0.33, 0.42, 0.52, 0.63, 0.76, 0.9, 1.07, 1.27, 1.52, 1.86, 2.37, 3.47)
 #: Numbers of pieces that a unit gets an operator in.
@@ -37,24 +40,26 @@ ANEW, MOVE, CUT, JOIN = 0.1, 0.35, 0.6, 0.75
 
 @dataclass
 class Pieces:
-    """``along``: the axes of each operator, with the tiles at whose borders pieces begin."""
+    """Changes of the divisions of an evaluator's operators."""
 
     evaluator: Evaluator
-    along: Sequence[Sequence[DivisibleAxis]]
     random: Random = field(default_factory=lambda: Random(1))
-
-    @classmethod
-    def of(cls, evaluator: Evaluator) -> Pieces:
-        """Pieces of coarse tiles."""
-        network = evaluator.network
-        return cls(evaluator, [[axis.coarse for axis in network.along(own)] for own in network.operators])
+    #: The axes of each operator, with the tiles at whose borders pieces begin.
+    _along: list[list[DivisibleAxis]] = field(default_factory=list)
 
     def improved(self, best: Evaluation, spend: int) -> Evaluation:
         """The best choice after rounds that put about ``spend`` tasks on time lines; never worse than ``best``. Costs
-        are real after each round, estimates within it."""
-        for heat in HEATS if any(self.along) else ():
-            choice = self._annealed(best, heat, spend // len(HEATS))
-            self.evaluator.costs.confirm(part for division in choice for part in division)
+        are real after each round; within it, those of unknown sizes are prices or lie between them."""
+        network, costs = self.evaluator.network, self.evaluator.costs
+        own = [network.along(operator) for operator in network.operators]
+        if not any(own):
+            return best
+        for heat, halvings in ROUNDS:
+            self._along = [[_halved(axis, halvings) for axis in axes] for axes in own]
+            if not halvings:
+                costs.probe(chain.from_iterable(_sizes(axis) for axis in chain(*self._along)))
+            choice = self._annealed(best, heat, spend // len(ROUNDS))
+            costs.confirm(part for division in choice for part in division)
             best = min(best, self.evaluator.evaluate(choice), key=lambda evaluation: evaluation.value)
         return best
 
@@ -78,8 +83,8 @@ class Pieces:
         made = list(choice)
         for _ in range(2 if self.random.random() < TWO else 1):
             number = self.random.randrange(len(made))
-            if self.along[number]:
-                made[number] = self._moved(made[number], self.along[number])
+            if self._along[number]:
+                made[number] = self._moved(made[number], self._along[number])
         return tuple(made)
 
     def _moved(self, division: Division, axes: Sequence[DivisibleAxis]) -> Division:
@@ -113,6 +118,17 @@ class Pieces:
         return left._replace(size=border - left.first), right._replace(
             first=border, size=right.first + right.size - border
         )
+
+
+def _halved(axis: DivisibleAxis, halvings: int) -> DivisibleAxis:
+    """With coarse tiles, halved so often."""
+    return replace(axis, step=max(axis.step, axis.coarse.step >> halvings))
+
+
+def _sizes(axis: DivisibleAxis) -> Iterator[Part]:
+    """A part of every number of tiles on every unit."""
+    for size in range(axis.step, axis.size, axis.step):
+        yield from (Part(unit.offer, unit.dim, 0, size) for unit in axis.units)
 
 
 def _in_pieces(unit: Cuttable, axis: DivisibleAxis, count: int) -> Division:
