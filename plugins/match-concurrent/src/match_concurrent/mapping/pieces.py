@@ -14,15 +14,18 @@ from itertools import chain
 from random import Random
 from typing import TYPE_CHECKING
 
+from match_concurrent.mapping.improve import improve
 from match_concurrent.mapping.parts import Cuttable, Division, Part, cut
+from match_concurrent.mapping.share_options import share_options_of
+from match_concurrent.mapping.start import specialised
 
 if TYPE_CHECKING:
-    from match_concurrent.mapping.evaluate import Choice, Evaluation, Evaluator
+    from match_concurrent.mapping.evaluate import Choice, Evaluation, Evaluator, Value
     from match_concurrent.mapping.network import DivisibleAxis
 
 #: Of each round, the mean loss that is accepted at first, relative to the finish, and how often the coarse tiles are
-#: halved. Estimates: tried on ResNet8, DS-CNN and the ResNet block on Carfield only.
-ROUNDS = ((0.02, 0), (0.01, 0), (0.01, 0), (0.005, 0), (0.005, 1), (0.003, 2))
+#: halved. Estimates: tried on a few networks on Carfield only.
+ROUNDS = ((0.02, 0), (0.01, 0), (0.01, 0), (0.005, 0), (0.005, 0), (0.005, 1), (0.003, 2))
 #: How often the mean loss is reduced in a round, and to what part.
 COOLINGS, COOLING = 40, 0.91
 #: Losses that are accepted, relative to the mean: quantiles of the exponential distribution.
@@ -54,14 +57,36 @@ class Pieces:
         own = [network.along(operator) for operator in network.operators]
         if not any(own):
             return best
+        costs.probe(chain.from_iterable(_sizes(axis.coarse) for axis in chain(*own)))
+        spend //= len(ROUNDS) + 1
+        present = self._specialised(own, spend)
+        best = min(best, present, key=_value)
         for heat, halvings in ROUNDS:
             self._along = [[_halved(axis, halvings) for axis in axes] for axes in own]
-            if not halvings:
-                costs.probe(chain.from_iterable(_sizes(axis) for axis in chain(*self._along)))
-            choice = self._annealed(best, heat, spend // len(ROUNDS))
-            costs.confirm(part for division in choice for part in division)
-            best = min(best, self.evaluator.evaluate(choice), key=lambda evaluation: evaluation.value)
+            start = best if halvings else present
+            choice = self._annealed(start, heat, spend)
+            present = start if choice == start.choice else self._real(choice)
+            best = min(best, present, key=_value)
         return best
+
+    def _real(self, choice: Choice) -> Evaluation:
+        """The choice with real costs, in its present order if that is better: with costs that differ a little, list
+        scheduling may find an order that is much worse."""
+        starts = self.evaluator.evaluate(choice).starts
+        self.evaluator.costs.confirm(part for division in choice for part in division)
+        return self.evaluator.evaluate(choice, starts)
+
+    def _specialised(self, own: Sequence[tuple[DivisibleAxis, ...]], spend: int) -> Evaluation:
+        """The best start in which units specialise, after local changes; these are repeated with real costs."""
+        options = [
+            share_options_of(operator, axes, self.evaluator, cuts=True, only_known=False)
+            for operator, axes in zip(self.evaluator.network.operators, own, strict=True)
+        ]
+        found = [self.evaluator.evaluate(start) for start in specialised(options, self.evaluator)]
+        for _ in range(2):
+            improved = [improve(each, options, self.evaluator, spend // len(found) // 2) for each in found]
+            found = [self._real(each.choice) for each in improved]
+        return min(found, key=_value)
 
     def _annealed(self, begun: Evaluation, heat: float, spend: int) -> Choice:
         choice, finish = best, least = begun.choice, begun.finish
@@ -118,6 +143,10 @@ class Pieces:
         return left._replace(size=border - left.first), right._replace(
             first=border, size=right.first + right.size - border
         )
+
+
+def _value(evaluation: Evaluation) -> Value:
+    return evaluation.value
 
 
 def _halved(axis: DivisibleAxis, halvings: int) -> DivisibleAxis:
