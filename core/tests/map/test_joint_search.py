@@ -24,7 +24,9 @@ from core.tests.map.test_concurrent import labs
 from core.tests.map.two_processes import printed_twice
 from tests.examples import examples
 
-QUICK: dict[str, Any] = {"steps_max": 3_000, "solver_seconds": 0.02, "joint_seconds": 0.3, "window_seconds": 0.1}
+QUICK: dict[str, Any] = {
+    "steps_max": 3_000, "solver_seconds": 0.02, "joint_seconds": 0.3, "window_seconds": 0.1, "joint_steps": 20_000
+}  # fmt: skip
 
 
 def mapped(made: Lab, cached: CachedChoices | None = None, **options: Any) -> Mapping:

@@ -107,6 +107,16 @@ class Evaluator:
             self._no_better[numbers] = than.value
         return found
 
+    def finish(self, choice: Choice, limit: int) -> int:
+        """The finish of the choice in the order of list scheduling, or a number above the limit."""
+        numbers = tuple([self._number(division) for division in choice])
+        self._forget_if_changed()
+        estimated = self._estimated(choice, numbers, limit)
+        if estimated is not None:
+            return estimated
+        steps, _ = self._plain_steps(choice, numbers)
+        return simulate(steps, earliest_start_order(steps, self.signalling), self.signalling, limit).finish
+
     def _estimated(self, choice: Choice, numbers: Sequence[int], limit: int) -> int | None:
         """The finish, or a number above the limit; None where nothing estimates it."""
         if self.estimates is None:

@@ -1,4 +1,5 @@
-"""One search over covers, units and tiles: windows that slide over the result of the stages until none improves it."""
+"""One search over covers, units and tiles: pieces of operators first, then windows that slide over the result until
+none improves it."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from match_map.aliases import shared_outputs
 from match_concurrent.mapping.covers import Groups, prices_of
 from match_concurrent.mapping.improve import improve
 from match_concurrent.mapping.members import Members
+from match_concurrent.mapping.pieces import Pieces
 from match_concurrent.mapping.share_options import share_options_of
 from match_concurrent.mapping.windows import Window
 
@@ -31,8 +33,8 @@ POLISH = 0.05
 
 
 def jointly(best: Evaluation, evaluator: Evaluator) -> tuple[Evaluation, Evaluator]:
-    """The best result of windows over covers and tiles, with the evaluator of its cover; never worse than ``best``. The
-    same if the objective is not the makespan, or if there is no work."""
+    """The best result of pieces, and of windows over covers and tiles, with the evaluator of its cover; never worse
+    than ``best``. The same if the objective is not the makespan, or if there is no work."""
     if evaluator.objective != "latency":
         return best, evaluator
     groups = Groups.of(evaluator.network)
@@ -53,7 +55,11 @@ class _JointSearch:
     left: float
 
     def run(self) -> tuple[Evaluation, Evaluator]:
-        """Slide windows over the operators until none improves the result or the effort is used up."""
+        """Search pieces, then slide windows over the operators until none improves the result or the effort is used
+        up."""
+        options = self.evaluator.options
+        if options.free_tiles:
+            self.best = Pieces(self.evaluator).improved(self.best, options.joint_steps)
         while True:
             before, first = self.best.value, 0
             while first < len(self.best.choice) and self.left > 0:
@@ -122,7 +128,7 @@ class _JointSearch:
 
 
 def _polished(best: Evaluation, evaluator: Evaluator) -> Evaluation:
-    """Local changes of all operators, with known costs."""
+    """Local changes of all operators, with known costs; then with real ones, which may be others at other positions."""
     options, network = evaluator.options, evaluator.network
     if not options.free_tiles:
         return best
@@ -130,4 +136,6 @@ def _polished(best: Evaluation, evaluator: Evaluator) -> Evaluation:
         share_options_of(operator, network.along(operator), evaluator, cuts=options.pipelined, only_known=True)
         for operator in network.operators
     ]
-    return improve(best, share_options, evaluator, int(POLISH * options.steps_max), only_known=True)
+    found = improve(best, share_options, evaluator, int(POLISH * options.steps_max), only_known=True)
+    evaluator.costs.confirm(part for division in found.choice for part in division)
+    return min(best, evaluator.evaluate(found.choice, found.starts), key=lambda evaluation: evaluation.value)

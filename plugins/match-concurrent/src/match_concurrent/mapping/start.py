@@ -31,21 +31,28 @@ def starts(share_options: Sequence[ShareOptions], evaluator: Evaluator) -> Itera
     preferences = {
         (entry.axis, entry.pieces) for own_options in share_options for entry in own_options.entries if entry.axis >= 0
     }
-    fastest: Choice = ()
     for axis, pieces in [(-1, 0), *sorted(preferences)]:
         chosen = []
         for own_options, ranked in zip(share_options, alone, strict=True):
             wanted = [pair for pair in ranked if _form(own_options, pair[1]) == (axis, pieces)]
             chosen.append(own_options.entries[min(wanted or ranked)[1]].division)
-        fastest = fastest or tuple(chosen)
         yield tuple(chosen)
     if evaluator.options.pipelined:
-        _, ideal = ideal_work(evaluator)
-        for pieces in PIECES:
-            yield tuple(
-                _ideal(own_options, fractions, evaluator, pieces) or otherwise
-                for own_options, fractions, otherwise in zip(share_options, ideal, fastest, strict=True)
-            )
+        yield from specialised(share_options, evaluator)
+
+
+def specialised(share_options: Sequence[ShareOptions], evaluator: Evaluator) -> Iterator[Choice]:
+    """The ideal division of all work, in several tasks; where none is near it, the division that is fastest alone."""
+    _, ideal = ideal_work(evaluator)
+    fastest = [
+        min((evaluator.cycles_alone(entry.division), n) for n, entry in enumerate(own_options.entries))[1]
+        for own_options in share_options
+    ]
+    for pieces in PIECES:
+        yield tuple(
+            _ideal(own_options, fractions, evaluator, pieces) or own_options.entries[otherwise].division
+            for own_options, fractions, otherwise in zip(share_options, ideal, fastest, strict=True)
+        )
 
 
 def _form(own_options: ShareOptions, number: int) -> tuple[int, int]:

@@ -1,0 +1,79 @@
+"""Makespans of concurrent programs against lower bounds: the simple ones of the mapping, and the strong one of
+``strong_bound``, whose docstring says what it holds for.
+
+Per network: makespans as the mapper models them, before memory is planned, of the mapper's stages and of the joint
+search with the cover that they chose; the higher simple bound; the strong bound, the least over the covers that the
+stages try; and whether it is the optimum of its model (otherwise what the solver or the sum over stages proves).
+
+Exit code 1 if a makespan is below a bound.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+from match_concurrent.mapping.choose import evaluators_of, staged
+from match_concurrent.mapping.joint import with_joint
+from match_concurrent.mapping.joint_search import jointly
+from match_concurrent.mapping.stages import bounds_of
+
+from benchmarks.beside_runs import NETWORKS_OF, Case
+from benchmarks.beside_tables import short
+from benchmarks.joint_search import JOINT, captured
+from benchmarks.strong_bound import strong_bound
+from benchmarks.tables import Cell, Column, Table
+
+#: Deterministic seconds of the solver for a cover.
+SECONDS = 30.0
+
+
+def measure(case: Case) -> tuple[Cell, ...]:
+    """One row."""
+    request = captured(case)
+    assert request.sequential is not None
+    offered = with_joint(request.offered, request.scheduling)
+    covers = evaluators_of(request.model, offered, request.scheduling, request.sequential, JOINT)
+    best, evaluator = staged(covers, JOINT)
+    simple = bounds_of(covers).cycles
+    joint, _ = jointly(best, evaluator.of(evaluator.network, replace(JOINT, free_covers=False)))
+    found = [strong_bound(each, joint.finish, SECONDS) for each in covers]
+    strong = min(bound for bound, _ in found)
+    solved = "yes" if all(ended for _, ended in found) else "no"
+    gaps = (best.finish / simple, best.finish / strong, joint.finish / strong)
+    row = (short(case.network), best.finish, joint.finish, simple, strong, solved, *gaps)
+    sys.stderr.write(f"{row}\n")
+    return row
+
+
+def table(target: str, rows: Sequence[tuple[Cell, ...]]) -> Table:
+    """One row per network."""
+    columns = [Column("network"), Column("stages", ",d"), Column("joint", ",d")]
+    columns += [Column("simple bound", ",d"), Column("strong bound", ",d"), Column("solved")]
+    columns += [Column(f"{what} bound", ".2f") for what in ("stages / simple", "stages / strong", "joint / strong")]
+    command = f"python -m benchmarks.bound_gaps{'' if target == 'carfield' else f' --target {target}'}"
+    return Table(f"bound-gaps-{target}", f"*target {target}, modelled, `{command}`*", tuple(columns), tuple(rows))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print a table, write CSV."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--target", choices=tuple(NETWORKS_OF), default="carfield")
+    parser.add_argument("--network", action="append", help="short name; may be repeated")
+    parser.add_argument("--update", action="store_true", help="put the table into docs/benchmarks.md")
+    options = parser.parse_args(arguments)
+    networks = [name for name in NETWORKS_OF[options.target] if not options.network or short(name) in options.network]
+    made = table(options.target, [measure(Case(network, options.target)) for network in networks])
+    sys.stdout.write(f"{made.markdown()}\n\n")
+    made.write_csv()
+    if options.update:
+        made.put()
+    wrong = [row for row in made.rows if min(int(str(cell)) for cell in row[1:3]) < max(int(str(c)) for c in row[3:5])]
+    sys.stdout.write("".join(f"FAILURE: {row[0]}: a makespan below a bound\n" for row in wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
