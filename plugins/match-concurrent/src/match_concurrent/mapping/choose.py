@@ -19,7 +19,7 @@ from match_concurrent.mapping.bounds import overlapping_cycles
 from match_concurrent.mapping.cached import CachedChoices, Found
 from match_concurrent.mapping.costs import ShareCosts
 from match_concurrent.mapping.evaluate import Evaluation, Evaluator
-from match_concurrent.mapping.exact import WINDOW, solve_windows
+from match_concurrent.mapping.exact import STRIDE, WINDOW, solve_windows
 from match_concurrent.mapping.hopeless import in_concurrent_mode, is_hopeless
 from match_concurrent.mapping.improve import improve
 from match_concurrent.mapping.joint import with_joint
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 STARTS = 3
 #: The most operators for which windows of all improved starts are solved: for more, the effort suffices for one only.
 OTHERS_MAX = 128
-#: How much more effort windows get where they have shortened the best result.
+#: How much more effort windows get where they have shortened the best result, if there are more than two.
 MORE = 4
 #: Rounds behind the first one, which request similar parts, shorten a result by less than this part: an estimate; on
 #: GAP9 they shortened those of MLPerf Tiny's networks by at most 0.7 %.
@@ -300,7 +300,7 @@ def _optimised(best: Evaluation, share_options: Sequence[ShareOptions], evaluato
         part = seconds / 2 / len(others)
         solved = (solve_windows(other, share_options, evaluator, part) for other in others)
         found = min((found, *solved), key=lambda evaluation: evaluation.value)
-    if found.value < first.value:
+    if found.value < first.value and len(share_options) > WINDOW + STRIDE:
         again = solve_windows(first, share_options, evaluator, MORE * seconds)
         found = min(found, again, key=lambda evaluation: evaluation.value)
     return improve(found, share_options, evaluator, spend)
