@@ -6,6 +6,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
+from math import ceil
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,9 @@ def solve(model: cp_model.CpModel, seconds: float, watch: Watch | None = None, *
         setattr(solver.parameters, name, value)
     status = _search(solver, model, None if watch is None else _reporter(watch))
     spent = solver.response_proto.deterministic_time
-    bound = int(-(-solver.best_objective_bound // 1)) if status != cp_model.MODEL_INVALID else 0
+    # The bound is a float: what exceeds an integer by rounding errors is not rounded up.
+    least = solver.best_objective_bound
+    bound = ceil(least - 1e-6 - 1e-12 * abs(least)) if status != cp_model.MODEL_INVALID else 0
     values = solver if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None
     return Answer(values, bound, status == cp_model.OPTIMAL, status == cp_model.INFEASIBLE, spent)
 

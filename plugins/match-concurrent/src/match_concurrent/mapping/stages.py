@@ -106,9 +106,12 @@ def _shared(along: DivisibleAxis, waits: dict[int, int], evaluator: Evaluator) -
     if along.tiles > TILES_MAX:
         return 0.0
     by_queue: dict[int, NDArray[np.float64]] = {}
+    numbers = range(1, along.tiles + 1)
     for unit in along.units:
-        sizes = [min(tiles * along.step, along.size) for tiles in range(1, along.tiles + 1)]
-        own = np.array([0, *(evaluator.costs.least(unit.offer, unit.dim, size) for size in sizes)], np.float64)
+        # So many tiles, without and with the last one, which may be smaller.
+        sizes = [(min(n * along.step, along.size), along.size - (along.tiles - n) * along.step) for n in numbers]
+        each = [min(evaluator.costs.least(unit.offer, unit.dim, size) for size in pair) for pair in sizes]
+        own = np.array([0, *each], np.float64)
         queue = evaluator.queue_of(unit.offer)
         by_queue[queue] = np.minimum(by_queue[queue], own) if queue in by_queue else own
     ends = []
