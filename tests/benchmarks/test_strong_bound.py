@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 import hypothesis.strategies as st
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from match_concurrent.mapping.choose import evaluators_of, staged
 from match_concurrent.mapping.evaluate import Evaluator
 from match_concurrent.mapping.joint import with_joint
@@ -58,6 +58,7 @@ def test_no_program_that_a_search_finds_is_faster(made: Lab) -> None:
 
 
 @settings(deadline=None, max_examples=examples(20))
+@example(seed=1111, operators=3)  # the solver's bound is 253.00000000000003
 @given(seed=st.integers(0, 10**6), operators=st.integers(2, 5))
 def test_no_order_of_whole_operators_is_faster(seed: int, operators: int) -> None:
     """Of all covers: the least of their bounds is that of the best of all programs, or lower."""
