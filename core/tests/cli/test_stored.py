@@ -138,6 +138,26 @@ def test_weights_elsewhere_and_files_of_figures_are_not_kept(model, tmp_path):
     assert stored.request_key(model, "host", None, choices) is None
 
 
+def test_a_device_is_not_read():
+    """``/dev/zero`` never ends, and a pipe can be read once only."""
+    assert stored.request_key(Path("/dev/zero"), "host", None, {"cache": True, "figures": None}) is None
+
+
+def test_a_model_that_changes_meanwhile_is_not_kept(model, make_model, tmp_path, capsys, monkeypatch):
+    document = verb._document
+
+    def changed(*arguments):
+        make_model(operators=("Neg",))
+        return document(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(verb, "_document", changed)
+        assert not _again(model, tmp_path / "out", capsys)
+    make_model(operators=("Relu", "Neg"))
+    assert not _again(model, tmp_path / "out", capsys)
+    assert _again(model, tmp_path / "out", capsys)
+
+
 @pytest.mark.parametrize("name", ["../out.c", "/out.c", "a/../../out.c"])
 def test_files_outside_the_program_are_not_written(name):
     class Installed:

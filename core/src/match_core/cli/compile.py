@@ -53,9 +53,8 @@ def compile_command(
 
                 request = CompileRequest(model=model, target=target, output=output, **choices, samples=samples)
                 compilation = build_program(request, plugins, terminal)
-                notes = tuple(terminal.notes)
-                program = StoredProgram(_document(compilation, target), notes, compilation.sources)
-                if key is not None:
+                program = StoredProgram(_document(compilation, target), tuple(terminal.notes), compilation.sources)
+                if key is not None and key == request_key(model, target, samples, choices):  # no file has changed
                     write_program(key, program, plugins)
         else:
             terminal.note("the program of an earlier compilation: model, options and packages are the same")

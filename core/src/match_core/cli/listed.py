@@ -54,9 +54,15 @@ def _read(entries: Entries, key: str) -> tuple[Command, ...] | None:
 
 
 def times_of(paths: Iterable[str]) -> list[list[object]]:
-    """Each path with its modification time in ns; -1 if it does not exist."""
-    places = {path: Path(path or ".") for path in paths}
-    return [[path, place.stat().st_mtime_ns if place.exists() else -1] for path, place in places.items()]
+    """Each path with its modification time in ns; -1 if it cannot be read."""
+    return [[path, _time(Path(path or "."))] for path in paths]
+
+
+def _time(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return -1
 
 
 def _uncalled() -> Callable[..., int]:

@@ -48,20 +48,18 @@ class StoredProgram:
 def request_key(model: Path, target: str | None, samples: Path | None, choices: Mapping[str, Any]) -> str | None:
     """Digest of a command line with the content of the files that it names, and of what Python imports from. None if
     the program is not stored: without a cache, with weights outside the model, with files of boards or figures."""
-    if not choices["cache"] or choices["figures"] is not None or (target is not None and Path(target).is_file()):
-        return None
-    try:
-        contents = [path.read_bytes() for path in (model, samples) if path is not None]
+    read = [path for path in (model, samples) if path is not None]
+    try:  # what is no file, such as a device or a pipe, is not read here
+        if not choices["cache"] or choices["figures"] is not None or Path(target or "").is_file():
+            return None
+        contents = [path.read_bytes() for path in read if path.is_file()]
     except OSError:
         return None
-    if _EXTERNAL in contents[0]:
+    if len(contents) < len(read) or _EXTERNAL in contents[0]:
         return None
     own = sorted((name, value) for name, value in choices.items() if name != "jobs")
-    variables = [(name, os.environ[name]) for name in sorted(os.environ) if _matters(name)]
-    files = [sha256(content).hexdigest() for content in contents]
-    return digest(
-        [sys.version, platform.machine(), times_of(sys.path), variables, model.name, files, target, repr(own)]
-    )
+    python = [sys.version, platform.machine(), times_of(sys.path), *filter(_matters, sorted(os.environ.items()))]
+    return digest([python, model.name, [sha256(content).hexdigest() for content in contents], target, repr(own)])
 
 
 def read_program(key: str) -> StoredProgram | None:
@@ -94,6 +92,7 @@ def _entries() -> Entries:
     return Entries(cache_directory("programs"), FORMAT, __version__)
 
 
-def _matters(name: str) -> bool:
-    """Whether a variable may change a program: those of match, and those that name libraries of users."""
+def _matters(variable: tuple[str, str]) -> bool:
+    """Whether it may change a program: variables of match, and those that name libraries of users."""
+    name, _ = variable
     return (name.startswith("MATCH_") or name.endswith("_DIR")) and name != "MATCH_CACHE_DIR"

@@ -41,8 +41,7 @@ class RenamedEnergy(_Renamed):
 
     def transfer_energy_pj(self, workload: Workload, transfer: TransferShape) -> NDArray[np.float64]:
         """The package's, of the copy between the memories as it calls them."""
-        energy: NDArray[np.float64] = self.model.transfer_energy_pj(workload, _of_package(transfer, self.names))
-        return energy
+        return cast("NDArray[np.float64]", self.model.transfer_energy_pj(workload, _of_package(transfer, self.names)))
 
 
 class RenamedCost(_Renamed):
@@ -56,8 +55,7 @@ class RenamedCost(_Renamed):
 
     def transfer_cycles(self, workload: Workload, transfer: TransferShape) -> TransferCycles:
         """The package's, of the copy between the memories as it calls them."""
-        cycles: TransferCycles = self.model.transfer_cycles(workload, _of_package(transfer, self.names))
-        return cycles
+        return cast("TransferCycles", self.model.transfer_cycles(workload, _of_package(transfer, self.names)))
 
 
 def renamed_cost(model: CostModel, names: Mapping[str, str]) -> CostModel:
