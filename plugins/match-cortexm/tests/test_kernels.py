@@ -20,6 +20,7 @@ SAMPLE = {
     "over_read": ConvCase(3, 9, 9, 5, (3, 3), 2, (0, 0, 1, 1)),
     "compact": ConvCase(1, 12, 8, 32, (6, 4), 2, (2, 1, 2, 1)),
     "pointwise_odd": ConvCase(10, 5, 3, 9, (1, 1)),
+    "wide_rows": ConvCase(1400, 3, 4, 4, (3, 3)),
     "depthwise": ConvCase(12, 6, 5, 12, (3, 3), 1, (1, 1, 1, 1), 12),
     "dense": DenseCase(37, 11),
     "add": OtherCase("Add", (1, 3, 5, 7)),
@@ -55,6 +56,7 @@ def test_on_the_twin(name, target, tmp_path):
             for target in ("rp2040", "cortex_m3_mps2")
         ),
         ("sums", "stm32l4r5"),
+        ("wide_rows", "stm32l4r5"),
         ("lookup", "corstone300"),
     ],
 )

@@ -9,6 +9,15 @@
         "smlad ${b0}, r2, r12, ${b0}\n\t"
         "smlad ${b1}, r3, r12, ${b1}\n\t"
 </%def>\
+<%def name="set(register, value)">\
+% for line in number(register, value):
+        "${line}\n\t"
+% endfor
+</%def>\
+<%
+    # Bytes of a row, and the largest number that an addition takes as it is.
+    row_size, MOST = 4 * words * size, 4095
+%>\
 /* Sums of two positions, ${step} bytes apart, for four outputs: ${rows} rows of ${4 * words} values, ${"int16" if size == 2 else "int8" if extend[0] == "s" else "uint8"}. Returns the address
  * after the weights; sums: four of the first position, then four of the second. */
 #if defined(MATCH_CORTEXM_DSP)
@@ -20,14 +29,24 @@ MATCH_CORTEXM_NAKED static const int32_t *${name}(
 {
     __asm__(
         "push {r4-r11, lr}\n\t"
-        "sub r3, r3, #${4 * words * size}\n\t"
+% if row_size > MOST:
+${set("r12", row_size)}\
+        "sub r3, r3, r12\n\t"
+% else:
+        "sub r3, r3, #${row_size}\n\t"
+% endif
         "mov r12, #${rows}\n\t"
         "push {r2, r3, r12, lr}\n\t" /* sums, bytes to the next row, rows, end of a row */
 % for register in range(4, 12):
         "mov r${register}, #0\n\t"
 % endfor
         "1:\n\t"
-        "add r2, r0, #${4 * words * size}\n\t"
+% if row_size > MOST:
+${set("r2", row_size)}\
+        "add r2, r2, r0\n\t"
+% else:
+        "add r2, r0, #${row_size}\n\t"
+% endif
         "str r2, [sp, #12]\n\t"
         "2:\n\t"
 % for _ in range(unroll):
