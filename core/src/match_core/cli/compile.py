@@ -90,14 +90,12 @@ def _document(compilation: Compilation, target: str | None) -> dict[str, Any]:
         "target": report["target"]["name"],
         "preset": report["target"]["preset"],
         "objective": compilation.objective,
-        "output": "",
         "max_loss": None if compilation.choice is None else dict(compilation.choice.document),
         "files": [file.name for file in compilation.sources.files],
         **side_by_side_json(compilation),
         "nodes": [{key: layer[key] for key in _LAYER} for layer in report["layers"]],
         "memory": memory_json(compilation.program),
         **{key: report[key] for key in ("name", "predicted_cycles", "energy", "regions", "fallbacks", "all_on_host")},
-        "next": "",
     }
 
 
