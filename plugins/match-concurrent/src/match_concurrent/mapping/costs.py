@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING
 
 from match_core.contract.loops import LoopSchedule
@@ -71,15 +72,16 @@ class ShareCosts:
         self.changes += 1
         return bool(new)
 
-    def probe(self, parts: Iterable[Part]) -> bool:
-        """Price these parts with the schedule of the nearest exact size; those that it does not fit are confirmed.
-        Returns whether any of them was unknown."""
+    def probe(self, parts: Iterable[Part], doubted: float = inf) -> bool:
+        """Price these parts with the schedule of the nearest exact size; those that it does not fit are confirmed, and
+        those whose price is above the line between exact costs by more than the part ``doubted``. Returns whether any
+        of them was unknown."""
         new = [part for part in dict.fromkeys(parts) if part.dim and not self.is_known(part)]
         smallest: dict[Line, Part] = {}  # with the exact costs of the smallest ones, those of the others are lines
         for part in sorted(new, key=lambda part: part.size):
             smallest.setdefault((self.alike(part.offer), part.dim), part)
         for batch in (smallest.values(), new):
-            left = [part for part in batch if not self.is_known(part) and not self._priced(part)]
+            left = [part for part in batch if not self.is_known(part) and not self._priced(part, doubted)]
             if batch:
                 self.confirm(left)  # if there are none, estimates between the prices change nevertheless
         return bool(new)
@@ -145,11 +147,12 @@ class ShareCosts:
                 self._rough_of(part.offer, part.dim).keep(part.size, found)
                 self._schedules[(self.alike(part.offer), part.dim), part.size] = assignment.schedule
 
-    def _priced(self, part: Part) -> bool:
-        near = self._exact_of(part.offer, part.dim).nearest(part.size)
+    def _priced(self, part: Part, doubted: float) -> bool:
+        exact = self._exact_of(part.offer, part.dim)
+        near = exact.nearest(part.size)
         known = self._schedules.get(((self.alike(part.offer), part.dim), near), self.offered[part.offer].schedule)
         cost = rescaled_cost(self._request(part, self._candidate(part)), known, part.dim)
-        if cost is None:
+        if cost is None or cost.total_cycles > (1 + doubted) * exact.at(part.size)[0]:
             return False
         self._rough_of(part.offer, part.dim).keep(part.size, (cost.total_cycles, cost.energy_pj or 0.0))
         return True
