@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 #: The number of heuristic starts that are improved, best first.
 STARTS = 3
-#: The most operators for which windows of all improved starts are solved: for more, the effort suffices for one only.
+#: The most operators for which windows get half the effort, and those of the other improved starts may get the rest:
+#: for more, the effort suffices for one only.
 OTHERS_MAX = 128
 #: How much more effort windows get where they have shortened the best result, if there are more than two.
 MORE = 4
@@ -56,8 +57,8 @@ REFINED = 0.02
 #: that; 157 of 706 parts are requested.
 DOUBTED = 0.02
 #: A result with estimates that is below the limit by less than this part is judged by exact costs before its windows
-#: are solved: an estimate; those of GAP9's autoencoder are 5 % too low.
-TOO_LOW = 0.05
+#: are solved: an estimate.
+TOO_LOW = 0.03
 
 
 def concurrent_mapping(request: MappingRequest) -> Mapping | None:
@@ -306,8 +307,8 @@ def _optimised(
     limit_cycles: int | None,
 ) -> Evaluation:
     """The best choice under the currently known costs: improve the most promising starts, then solve windows of the
-    best, unless it is in vain with exact costs; in a large graph, whose windows see only a part each, also of the
-    others if that helped, because better starts may lead to worse choices."""
+    best, unless it is in vain with exact costs; where one layer stands for many, and windows see only a part of it,
+    also of the others, because better starts may lead to worse choices."""
     begun = sorted((evaluator.evaluate(choice) for choice in starts(share_options, evaluator)), key=lambda e: e.value)
     improved = [improve(start, share_options, evaluator, spend // (STARTS + 1)) for start in (best, *begun[:STARTS])]
     first, *others = sorted(improved, key=lambda evaluation: evaluation.value)
@@ -318,7 +319,7 @@ def _optimised(
     thorough, seconds = evaluator.options.thorough, evaluator.options.solver_seconds
     several = WINDOW < len(share_options) <= OTHERS_MAX
     found = solve_windows(first, share_options, evaluator, seconds / 2 if several else seconds)
-    if several and (thorough or found.value < first.value):  # the other half of the effort, for the others together
+    if several and thorough:  # the other half of the effort, for the others together
         part = seconds / 2 / len(others)
         solved = (solve_windows(other, share_options, evaluator, part) for other in others)
         found = min((found, *solved), key=lambda evaluation: evaluation.value)
