@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.cost import Cost
-from match_core.contract.mapping import Assignment, Bounds, Mapping, MappingRequest, SolverStatus
+from match_core.contract.mapping import Assignment, Mapping, MappingRequest
 from match_map.mapper import choose
 
 from match_concurrent.mapping.bounds import overlapping_cycles
@@ -28,6 +28,7 @@ from match_concurrent.mapping.mapping_effort import ConcurrentOptions
 from match_concurrent.mapping.network import Network, Queues
 from match_concurrent.mapping.parts import Division, Part
 from match_concurrent.mapping.repeats import expanded, find_repeat, reduced
+from match_concurrent.mapping.result import mapping_of
 from match_concurrent.mapping.share_options import ShareOptions, is_shared, near, samples, share_options_of
 from match_concurrent.mapping.stages import bounds_of
 from match_concurrent.mapping.start import apart, starts
@@ -115,7 +116,7 @@ def choose_concurrent(
         found = _best(evaluators, options, limit_cycles)
         if cached is not None and key is not None:
             cached.keep(key, found)
-    return _mapping(found.best, found.evaluator, found.bounds, sequential)
+    return mapping_of(found.best, found.evaluator, found.bounds, sequential)
 
 
 def evaluators_of(
@@ -327,40 +328,3 @@ def _optimised(
         again = solve_windows(first, share_options, evaluator, MORE * seconds)
         found = min(found, again, key=lambda evaluation: evaluation.value)
     return improve(found, share_options, evaluator, spend)
-
-
-def _mapping(best: Evaluation, evaluator: Evaluator, bounds: Bounds, sequential: Mapping) -> Mapping:
-    """Operators in topological order, their parts in the order of their indices."""
-    value = best.value[0]
-    bound = min(value, bounds.cycles) if evaluator.objective == "latency" else 0
-    status = "optimal" if bound == value else "feasible"
-    tasks = list(_tasks(best, evaluator))
-    return Mapping(
-        assignments=tuple(assignment for assignment, _ in tasks),
-        solver=SolverStatus("shares: local search + cp-sat", status, value, bound),
-        refused=sequential.refused,
-        objective=evaluator.objective,
-        starts=tuple(start for _, start in tasks),
-        bounds=bounds,
-        finish_cycles=best.finish,
-    )
-
-
-def _tasks(best: Evaluation, evaluator: Evaluator) -> Iterator[tuple[Assignment, int]]:
-    """Assignments with their starts. A view starts when the first task that writes its bytes is done."""
-    network = evaluator.network
-    operator_at = {operator.place: number for number, operator in enumerate(network.operators)}
-    done: list[int] = []
-    for place, assignment in enumerate(network.cover):
-        if place not in operator_at:
-            yield assignment, max((done[maker] for maker in network.views[place]), default=0)
-            continue
-        number = operator_at[place]
-        tasks = []
-        for part, start in zip(best.choice[number], best.starts[number], strict=True):
-            chosen = evaluator.costs.assignment(part)
-            if chosen is None:
-                raise ValueError(f"{part} has no schedule")
-            tasks.append((chosen, start))
-        done.append(min(start + chosen.schedule.cost.total_cycles for chosen, start in tasks))
-        yield from tasks
