@@ -105,7 +105,6 @@ class Requant:
     addend: Ints
     shift: int
     arithmetic: Arithmetic
-    max_error: int
     expected_mismatch: float
 
 
@@ -132,28 +131,45 @@ def choose_requant(target: Target, choices: Sequence[Arithmetic], tolerated_mism
     """The most precise M, B, S within the first of ``choices`` whose result is within 1 of the real-valued rounding
     for every reachable accumulator and whose expected share of differences is tolerated (the best of all if none
     is)."""
-    valid: list[Requant] = []
     expected = _expected(target)
+    others: list[Requant] = []
     for limits in choices:
         best = _within(target, expected, limits)
-        if best is not None and best.expected_mismatch <= tolerated_mismatch:
+        if best is not None and best.expected_mismatch > tolerated_mismatch:
+            others.append(best)
+        elif best is not None and _is_near(target, best):
             return best
-        if best is not None:
-            valid.append(best)
-    if not valid:
-        raise ValueError("no multiplier, addend and shift give the result within 1")
-    return min(valid, key=lambda requant: requant.expected_mismatch)
+    for best in sorted(others, key=lambda requant: requant.expected_mismatch):
+        if _is_near(target, best):
+            return best
+    raise ValueError("no multiplier, addend and shift give the result within 1")
+
+
+def _is_near(target: Target, found: Requant) -> bool:
+    """Whether the result is within 1 everywhere; this takes longer than to choose the integers."""
+    error = largest_error(
+        target.multiplier,
+        target.offset,
+        found.multiplier,
+        found.addend,
+        found.shift,
+        target.acc_min,
+        target.acc_max,
+        target.lo,
+        target.hi,
+    )
+    return error <= 1
 
 
 def _within(target: Target, expected: _Expected, limits: Arithmetic) -> Requant | None:
-    """The best choice within ``limits``, None if no choice is within 1 everywhere."""
+    """The best choice within ``limits``, None if something overflows with every shift."""
     largest = float(np.abs(np.where(expected.fixed, 0.0, target.multiplier)).max(initial=0.0))
     for shift in range(limits.shift_max, limits.shift_min - 1, -1):
         if largest * float(1 << shift) > limits.multiplier_max + 0.5:
             continue  # powers of two scale exactly
         candidate = _at_shift(target, expected, limits, shift)
         if candidate is not None:  # smaller shifts are less precise
-            return candidate if candidate.max_error <= 1 else None
+            return candidate
     return None
 
 
@@ -176,22 +192,11 @@ def _at_shift(target: Target, expected: _Expected, limits: Arithmetic, shift: in
     addend = np.rint(exact).astype(np.int64) - multiplier * pivot
     if overflows(multiplier, addend, target.type_min, target.type_max, limits.limit):
         return None
-    error = largest_error(
-        target.multiplier,
-        target.offset,
-        multiplier,
-        addend,
-        shift,
-        target.acc_min,
-        target.acc_max,
-        target.lo,
-        target.hi,
-    )
     slope = multiplier / step - target.multiplier
     off = np.minimum(np.abs(slope[:, None] * (grid - pivot[:, None])), 1.0)
     mismatch = np.where(fixed, 0.0, np.sum(off * weight, axis=1))
     share = float(mismatch.mean()) if mismatch.size else 0.0
-    return Requant(multiplier, addend, shift, limits, error, share)
+    return Requant(multiplier, addend, shift, limits, share)
 
 
 def _constant_channels(target: Target) -> tuple[NDArray[np.bool_], Reals]:
