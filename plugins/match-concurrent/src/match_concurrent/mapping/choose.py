@@ -240,20 +240,40 @@ def _stage(
     *,
     cuts: bool,
 ) -> Evaluation:
-    """Rounds that optimise with the known costs and then request exact costs of the choice and of similar choices, more
-    similar with every round. Only the first round may choose parts with estimated costs: else the search would move
-    from one underestimated cost to the next. A result that is in vain is not refined."""
+    """The first choice, which may contain parts with estimated costs, and then rounds with exact ones. With ``cuts``,
+    the start in which units specialise has rounds of its own if it is better at first: it may be worse in the end."""
+    spend //= 1 + evaluator.options.rounds_max  # the first choice gets a double share
+    share_options = [
+        share_options_of(operator, axes, evaluator, cuts=cuts, only_known=False)
+        for operator, axes in zip(evaluator.network.operators, along, strict=True)
+    ]
+    found = _optimised(best, share_options, evaluator, spend)
+    other = apart(found, share_options, evaluator, APART * spend) if cuts else None
+    ways = (found,) if other is None else (found, other)
+    refined = [_refined(best, way, along, evaluator, spend, limit_cycles, cuts=cuts) for way in ways]
+    return min(refined, key=lambda evaluation: evaluation.value)
+
+
+def _refined(
+    best: Evaluation,
+    found: Evaluation,
+    along: Sequence[tuple[DivisibleAxis, ...]],
+    evaluator: Evaluator,
+    spend: int,
+    limit_cycles: int | None,
+    *,
+    cuts: bool,
+) -> Evaluation:
+    """Rounds that request exact costs of a choice and of similar choices, more similar with every round, and that then
+    optimise with the known costs: with estimates, the search would move from one underestimated cost to the next. A
+    result that is in vain is not refined."""
     costs, rounds = evaluator.costs, evaluator.options.rounds_max
-    spend //= 1 + rounds  # the first round gets a double share
     for number in range(rounds):
-        share_options = [
-            share_options_of(operator, axes, evaluator, cuts=cuts, only_known=number > 0)
-            for operator, axes in zip(evaluator.network.operators, along, strict=True)
-        ]
-        if number == 0:
-            found = _optimised(best, share_options, evaluator, spend)
-            found = apart(found, share_options, evaluator, APART * spend) if cuts else found
-        else:
+        if number > 0:
+            share_options = [
+                share_options_of(operator, axes, evaluator, cuts=cuts, only_known=True)
+                for operator, axes in zip(evaluator.network.operators, along, strict=True)
+            ]
             found = improve(best, share_options, evaluator, spend, only_known=True)
         unknown = costs.confirm(part for division in found.choice for part in division)
         actual = evaluator.evaluate(found.choice, found.starts)

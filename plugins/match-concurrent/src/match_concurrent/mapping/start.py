@@ -11,7 +11,7 @@ from match_concurrent.mapping.parts import Cuttable, Division, Part, cut, divisi
 
 if TYPE_CHECKING:
     from match_concurrent.mapping.bounds import Queue, Rates
-    from match_concurrent.mapping.evaluate import Choice, Evaluation, Evaluator, Value
+    from match_concurrent.mapping.evaluate import Choice, Evaluation, Evaluator
     from match_concurrent.mapping.network import DivisibleAxis
     from match_concurrent.mapping.share_options import ShareOptions
 
@@ -59,18 +59,18 @@ def specialised(share_options: Sequence[ShareOptions], evaluator: Evaluator) -> 
         )
 
 
-def apart(found: Evaluation, share_options: Sequence[ShareOptions], evaluator: Evaluator, spend: int) -> Evaluation:
-    """The better of what was found and the best start in which units specialise, after local changes. That start begins
-    worse than others, so that it is not among those that are improved, but changes of others do not lead where its
-    changes do. It is not improved where it cannot win: if it is what was found, or much worse."""
-    begun = min((evaluator.evaluate(choice) for choice in specialised(share_options, evaluator)), key=_value)
+def apart(
+    found: Evaluation, share_options: Sequence[ShareOptions], evaluator: Evaluator, spend: int
+) -> Evaluation | None:
+    """The best start in which units specialise, after local changes, if that is better than what was found. That start
+    begins worse than others, so that it is not among those that are improved, but changes of others do not lead where
+    its changes do. It is not improved where it cannot win: if it is what was found, or much worse."""
+    starts = (evaluator.evaluate(choice) for choice in specialised(share_options, evaluator))
+    begun = min(starts, key=lambda evaluation: evaluation.value)
     if not found.finish < begun.finish <= WORSE_MAX * found.finish:
-        return min(found, begun, key=_value)
-    return min(found, improve(begun, share_options, evaluator, spend), key=_value)
-
-
-def _value(evaluation: Evaluation) -> Value:
-    return evaluation.value
+        return None
+    improved = improve(begun, share_options, evaluator, spend)
+    return improved if improved.value < found.value else None
 
 
 def _form(own_options: ShareOptions, number: int) -> tuple[int, int]:
