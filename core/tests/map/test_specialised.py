@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from match_concurrent.mapping import choose
+from match_concurrent.mapping import rounds
 from match_concurrent.mapping.choose import evaluators_of, staged
 from match_concurrent.mapping.mapping_effort import ConcurrentOptions
 from match_map.mapper import choose as choose_cover
@@ -26,5 +26,5 @@ def test_a_start_in_which_units_specialise_wins(monkeypatch: pytest.MonkeyPatch)
     only = {"a": ["host", "two"], "b": ["host", "one"], "c": ["host", "one", "two"], "d": ["host", "one"]}
     made = lab({"a": ["in"], "b": ["a"], "c": ["b"], "d": ["c"]}, units, rows=8, columns=6, halo=1, only=only)
     found = stages_of(made)
-    monkeypatch.setattr(choose, "apart", lambda *_: None)
+    monkeypatch.setattr(rounds, "apart", lambda *_: None)
     assert found <= 0.98 * stages_of(made)
