@@ -27,7 +27,7 @@ from benchmarks.strong_bound import strong_bound
 from benchmarks.tables import Cell, Column, Table
 
 #: Deterministic seconds of the solver for a cover.
-SECONDS = 100.0
+SECONDS = 30.0
 
 
 def measure(case: Case) -> tuple[Cell, ...]:

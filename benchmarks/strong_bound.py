@@ -16,14 +16,15 @@ between which an operator runs. It demands less than a program has to fulfil:
   by its shortest last task.
 - A reader whose every part reads the whole maker starts after its end, with the signal if another queue made it.
 
-Each choice of axes of the operators with the most work is a model of its own; the bound is the least of these models.
+If the solver does not find the optimum, each choice of axes of the operators with the most work becomes a model of its
+own. The least bound of these holds for all.
 So the optimum of a model, and every lower bound of it that the solver proves, is at most the makespan of every program
 with these axes. Memory, the host's posts between tasks, and contention on links cost nothing in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import product
@@ -45,8 +46,8 @@ from benchmarks.share_tasks import Tasks, Way, ways_along
 COMPARED_MAX = 512
 #: The number of operators of whose axes each choice has a model of its own.
 BRANCHED = 3
-#: The part of the solver's time that all branches get at first, and how much more one gets each time.
-FIRST_PART, MORE = 0.25, 4
+#: How many times as much of the solver's time all these models get as the one of all choices.
+BRANCHES_TIMES = 20 / 3
 
 
 @dataclass(frozen=True)
@@ -137,44 +138,29 @@ def strong_bound(
     evaluator: Evaluator, most: int, seconds: float, axes: Sequence[tuple[AxisCosts, ...]] | None = None
 ) -> tuple[int, bool]:
     """A lower bound of the makespan of all programs with the evaluator's cover, and whether it is the model's optimum;
-    at most ``most``, the makespan of a program that is known. ``seconds``: deterministic ones of the solver; ``axes``:
-    costs of shares, if they are known. Where the solver does not end, the sum over stages may be higher
-    (docs/mapping.md)."""
+    at most ``most``, the makespan of a program that is known. ``seconds``: deterministic ones of the solver for the
+    model of all choices, before there is one for each choice of axes; ``axes``: costs of shares, if they are known.
+    Where the solver does not end, the sum over stages may be higher (docs/mapping.md)."""
     operators = evaluator.network.operators
     axes = [axis_costs(operator, evaluator) for operator in operators] if axes is None else axes
     shares = tuple(shares_of(operator, evaluator, own) for operator, own in zip(operators, axes, strict=True))
     reading = _readings(shares, evaluator)
-    least, solved = _least_of_branches(
-        list(_branches(shares)),
-        seconds,
-        most,
-        lambda branch, limit: solve(_Model(evaluator, branch, reading, most).made(), limit, linearization_level=2),
-    )
+
+    def answer(some: tuple[Shares, ...], limit: float) -> Answer:
+        return solve(_Model(evaluator, some, reading, most).made(), limit, linearization_level=2)
+
+    whole = answer(shares, seconds)
+    if whole.infeasible:  # no program with this cover takes at most so many cycles
+        return most, True
+    least, solved = whole.bound, whole.optimal
+    if not solved:
+        branches = list(_branches(shares))
+        answers = [answer(branch, BRANCHES_TIMES * seconds / len(branches)) for branch in branches]
+        least = max(least, min(most if each.infeasible else each.bound for each in answers))
+        solved = any(each.optimal and each.bound == least for each in answers)
     # Costs of all shares are known now, so this is higher than that of the mapping.
     found = min(most, max(least, bounds_of([evaluator]).cycles))
     return found, found == most or solved
-
-
-def _least_of_branches(
-    branches: Sequence[tuple[Shares, ...]],
-    seconds: float,
-    most: int,
-    solved_in: Callable[[tuple[Shares, ...], float], Answer],
-) -> tuple[int, bool]:
-    """The least bound of all branches, and whether it is the optimum of its branch. Each gets a little time; then the
-    branch with the least bound gets more and more, because its bound is that of all."""
-    limits = [FIRST_PART * seconds / len(branches)] * len(branches)
-    answers = [solved_in(branch, limit) for branch, limit in zip(branches, limits, strict=True)]
-    bounds = [most if answer.infeasible else answer.bound for answer in answers]
-    left = seconds - sum(answer.seconds for answer in answers)
-    while True:
-        place = bounds.index(min(bounds))
-        if left <= 0 or answers[place].optimal or answers[place].infeasible:
-            return bounds[place], answers[place].optimal
-        limits[place] = min(MORE * limits[place], left)
-        answer = answers[place] = solved_in(branches[place], limits[place])
-        bounds[place] = most if answer.infeasible else max(bounds[place], answer.bound)
-        left -= answer.seconds
 
 
 def _branches(shares: tuple[Shares, ...]) -> Iterator[tuple[Shares, ...]]:
