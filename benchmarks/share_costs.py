@@ -24,11 +24,12 @@ Queue = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class AxisCosts:
-    """``least[queues][n]``: the fewest cycles that tasks of these queues take to compute n of the axis' tiles, in any
-    number of tasks one after another, with the gap after each; ``beside``: the fewest that they keep each further queue
-    busy, where a task may take the place of a gap."""
+    """``single[queues][n]``: the fewest cycles of one task of these queues that computes n of the axis' tiles, at any
+    position; ``least``: of any number of tasks one after another that compute so many, with the gap after each;
+    ``beside``: the fewest that they keep each further queue busy, where a task may take the place of a gap."""
 
     along: DivisibleAxis
+    single: dict[Queue, NDArray[np.int64]]
     least: dict[Queue, NDArray[np.int64]]
     beside: dict[Queue, NDArray[np.int64]]
 
@@ -47,14 +48,14 @@ def axis_costs(operator: SharedOperator, evaluator: Evaluator) -> tuple[AxisCost
 
 def _axis_costs(along: DivisibleAxis, evaluator: Evaluator) -> AxisCosts:
     gap = evaluator.signalling.task_cycles
-    least: dict[Queue, NDArray[np.int64]] = {}
-    beside: dict[Queue, NDArray[np.int64]] = {}
+    single: dict[Queue, NDArray[np.int64]] = {}
     for unit in along.units:
         queues, costs = evaluator.queues_of(unit.offer), _of_parts(along, unit, evaluator)
-        for found, extra in ((least, gap), (beside, -gap)):
-            own = _in_tasks(np.maximum(costs + extra, 0))
-            found[queues] = np.minimum(found[queues], own) if queues in found else own
-    return AxisCosts(along, least, beside)
+        single[queues] = np.minimum(single[queues], costs) if queues in single else costs
+    least, beside = (
+        {queues: in_tasks(np.maximum(costs + extra, 0)) for queues, costs in single.items()} for extra in (gap, -gap)
+    )
+    return AxisCosts(along, single, least, beside)
 
 
 def _of_parts(along: DivisibleAxis, unit: Cuttable, evaluator: Evaluator) -> NDArray[np.int64]:
@@ -86,7 +87,7 @@ def distinct(along: DivisibleAxis, unit: Cuttable, tiles: int, evaluator: Evalua
     return list(found.values())
 
 
-def _in_tasks(costs: NDArray[np.int64]) -> NDArray[np.int64]:
+def in_tasks(costs: NDArray[np.int64]) -> NDArray[np.int64]:
     """For each number of tiles, the fewest cycles in any number of tasks."""
     least = np.minimum(costs, 2 * IMPOSSIBLE)
     least[0] = 0

@@ -1,50 +1,53 @@
 """A lower bound of the makespan of every program that the mapper may make with one cover: with exact costs of shares.
 
 The space: every operator is whole on a unit, or divided along one axis into any parts of whole tiles, in any number of
-tasks, on any of the units, in any order. CP-SAT chooses for each operator the axis and the tiles of every queue, each
-at the fewest cycles of any tasks that compute so many (``share_costs``), and times between which an operator runs. It
-demands less than a program has to fulfil:
+tasks, on any of the units, in any order. CP-SAT chooses for each operator the axis, the tiles of every queue and what
+is known of the sizes of its first and last tasks, at the fewest cycles of any such tasks (``share_tasks``), and times
+between which an operator runs. It demands less than a program has to fulfil:
 
 - Between the first start of an operator and the last end of another, a queue does all work of operators that lie
   between them on every path.
 - The first part of a reader follows the fewest tiles that any of its parts reads, at the speed of all queues together;
   the last end of a maker is followed by the fewest tiles that read any part of it.
+- The first task of a reader in a queue follows all tiles that it reads, at that speed, and the end of the maker if
+  these are all. A whole task is done before what it makes can be read: the last end of a reader follows the last task
+  of a queue of the maker by the tiles that read any tile of that.
+- The first start of a reader follows that of its maker by the shortest first task, and its last end that of the maker
+  by its shortest last task.
 - A reader whose every part reads the whole maker starts after its end, with the signal if another queue made it.
 
-So the optimum of the model, and every lower bound of it that the solver proves, is at most the makespan of every
-program. Memory, the host's posts between tasks, and contention on links cost nothing in it.
+If the solver does not find the optimum, each choice of axes of the operators with the most work becomes a model of its
+own. The least bound of these holds for all.
+So the optimum of a model, and every lower bound of it that the solver proves, is at most the makespan of every program
+with these axes. Memory, the host's posts between tasks, and contention on links cost nothing in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import product
 from typing import Any
 
-from match_concurrent.mapping.costs import IMPOSSIBLE
+import numpy as np
 from match_concurrent.mapping.evaluate import Evaluator
 from match_concurrent.mapping.network import SharedOperator, Source
 from match_concurrent.mapping.parts import Division, Part
 from match_concurrent.mapping.stages import bounds_of
 from match_concurrent.mapping.timeline import HOST
-from match_core.cp_sat import load_cp_model, solve
+from match_core.cp_sat import Answer, load_cp_model, solve
+from numpy.typing import NDArray
 
 from benchmarks.share_costs import AxisCosts, axis_costs
+from benchmarks.share_tasks import Tasks, Way, ways_along
 
 #: Axes of more tiles are not compared tile by tile: a part may read any one tile.
-COMPARED_MAX = 64
-#: The most combinations of tiles per queue that are listed.
-COMBINATIONS_MAX = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """One way to divide an operator: the axis (-1: whole), and cycles with gaps of each queue."""
-
-    axis: int
-    loads: dict[int, int]
+COMPARED_MAX = 512
+#: The number of operators of whose axes each choice has a model of its own.
+BRANCHED = 3
+#: How many times as much of the solver's time all these models get as the one of all choices.
+BRANCHES_TIMES = 20 / 3
 
 
 @dataclass(frozen=True)
@@ -62,51 +65,42 @@ def shares_of(operator: SharedOperator, evaluator: Evaluator, axes: tuple[AxisCo
     for offer in operator.offers:
         cycles = evaluator.costs.cycles(Part(offer))
         own, *others = evaluator.queues_of(offer)
-        ways.append(Way(-1, {own: cycles + gap, **dict.fromkeys(others, max(0, cycles - gap))}))
+        loads = {own: cycles + gap, **dict.fromkeys(others, max(0, cycles - gap))}
+        ways.append(Way(-1, loads, {own: Tasks(1, 1, cycles, cycles)}))
     for number, costs in enumerate(axes):
-        ways += _not_dominated([Way(number, loads) for loads in _combinations(costs)])
+        ways += ways_along(number, costs, gap)
     return Shares(operator, axes, tuple(ways))
 
 
-def _combinations(costs: AxisCosts) -> Iterator[dict[int, int]]:
-    """Loads of the queues for every number of tiles that each gets."""
-    kinds, tiles = list(costs.least), costs.along.tiles
-    if (tiles + 1) ** (len(kinds) - 1) > COMBINATIONS_MAX:
-        yield {}
-        return
-    for counts in product(range(tiles + 1), repeat=len(kinds) - 1):
-        rest = tiles - sum(counts)
-        if rest < 0:
-            continue
-        loads: dict[int, int] = {}
-        for kind, count in zip(kinds, (*counts, rest), strict=True):
-            for place, queue in enumerate(kind if count else ()):
-                table = costs.beside if place else costs.least
-                loads[queue] = loads.get(queue, 0) + int(table[kind][count])
-        if max(loads.values()) < IMPOSSIBLE:
-            yield loads
-
-
-def _not_dominated(ways: Sequence[Way]) -> list[Way]:
-    """Without ways that take no less of any queue than another with the same queues."""
-    kept: list[Way] = []
-    for way in sorted(ways, key=lambda way: (sum(way.loads.values()), sorted(way.loads.items()))):
-        if not any(_is_least(other, way) for other in kept):
-            kept.append(way)
-    return kept
-
-
-def _is_least(one: Way, other: Way) -> bool:
-    return all(cycles <= other.loads.get(queue, -1) for queue, cycles in one.loads.items())
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reading:
-    """How parts of a reader along one axis wait for parts of its source along another: the fewest tiles that any tile
-    reads, and the fewest tiles that read any tile."""
+    """``pairs[reader, maker]``: whether a tile of a reader along one axis reads a tile of its source along another; for
+    axes of too many tiles it is None: they may read nothing."""
 
-    reads: int
-    read_by: int
+    pairs: NDArray[np.bool_] | None
+
+    def reads(self, tiles: int) -> int:
+        """The fewest tiles of the source that so many adjacent tiles of the reader read."""
+        return 0 if self.pairs is None else _fewest(self.pairs, tiles)
+
+    def read_by(self, tiles: int) -> int:
+        """The fewest tiles of the reader that read any of so many adjacent tiles of the source."""
+        return 0 if self.pairs is None else _fewest(self.pairs.T, tiles)
+
+    @property
+    def apart(self) -> bool:
+        """Whether every tile of the reader reads all of the source."""
+        return self.pairs is not None and bool(self.pairs.all())
+
+
+def _fewest(pairs: NDArray[np.bool_], rows: int) -> int:
+    """The fewest columns that so many adjacent rows have an entry in."""
+    before: NDArray[np.int64] = np.vstack((np.zeros(pairs.shape[1], np.int64), np.cumsum(pairs, axis=0)))
+    return int((before[rows:] > before[:-rows]).sum(axis=1).min())
+
+
+#: By maker and reader, by the numbers of both axes.
+Readings = dict[tuple[int, int], dict[tuple[int, int], Reading]]
 
 
 def readings(source: Source, made: Shares, read: Shares, evaluator: Evaluator) -> dict[tuple[int, int], Reading]:
@@ -115,14 +109,12 @@ def readings(source: Source, made: Shares, read: Shares, evaluator: Evaluator) -
     for one, other in product(range(-1, len(made.axes)), range(-1, len(read.axes))):
         makers, readers = tiles_of(made, one), tiles_of(read, other)
         if max(len(makers), len(readers)) > COMPARED_MAX:
-            found[one, other] = Reading(0, 0)
+            found[one, other] = Reading(None)
             continue
-        pairs = evaluator.network.waits(source, makers, readers)
-        per_reader, per_maker = [0] * len(readers), [0] * len(makers)
-        for reader, maker in pairs:
-            per_reader[reader] += 1
-            per_maker[maker] += 1
-        found[one, other] = Reading(min(per_reader), min(per_maker))
+        pairs = np.zeros((len(readers), len(makers)), np.bool_)
+        for reader, maker in evaluator.network.waits(source, makers, readers):
+            pairs[reader, maker] = True
+        found[one, other] = Reading(pairs)
     return found
 
 
@@ -138,46 +130,85 @@ def tiles_of(shares: Shares, axis: int) -> Division:
     )
 
 
+def _least_of(way: Way, what: str) -> int:
+    return min((getattr(tasks, what) for tasks in way.tasks.values()), default=0)
+
+
 def strong_bound(
     evaluator: Evaluator, most: int, seconds: float, axes: Sequence[tuple[AxisCosts, ...]] | None = None
 ) -> tuple[int, bool]:
     """A lower bound of the makespan of all programs with the evaluator's cover, and whether it is the model's optimum;
-    at most ``most``, the makespan of a program that is known. ``seconds``: deterministic ones of the solver; ``axes``:
-    costs of shares, if they are known. Where the solver does not end, the sum over stages may be higher
-    (docs/mapping.md)."""
+    at most ``most``, the makespan of a program that is known. ``seconds``: deterministic ones of the solver for the
+    model of all choices, before there is one for each choice of axes; ``axes``: costs of shares, if they are known.
+    Where the solver does not end, the sum over stages may be higher (docs/mapping.md)."""
     operators = evaluator.network.operators
     axes = [axis_costs(operator, evaluator) for operator in operators] if axes is None else axes
     shares = tuple(shares_of(operator, evaluator, own) for operator, own in zip(operators, axes, strict=True))
-    model = _Model(evaluator, shares, most)
-    answer = solve(model.made(), seconds, linearization_level=2)
-    if answer.infeasible:  # no program with this cover takes at most so many cycles
+    reading = _readings(shares, evaluator)
+
+    def answer(some: tuple[Shares, ...], limit: float) -> Answer:
+        return solve(_Model(evaluator, some, reading, most).made(), limit, linearization_level=2)
+
+    whole = answer(shares, seconds)
+    if whole.infeasible:  # no program with this cover takes at most so many cycles
         return most, True
+    least, solved = whole.bound, whole.optimal
+    if not solved:
+        branches = list(_branches(shares))
+        answers = [answer(branch, BRANCHES_TIMES * seconds / len(branches)) for branch in branches]
+        least = max(least, min(most if each.infeasible else each.bound for each in answers))
+        solved = any(each.optimal and each.bound == least for each in answers)
     # Costs of all shares are known now, so this is higher than that of the mapping.
-    return min(most, max(answer.bound, bounds_of([evaluator]).cycles)), answer.optimal
+    found = min(most, max(least, bounds_of([evaluator]).cycles))
+    return found, found == most or solved
+
+
+def _branches(shares: tuple[Shares, ...]) -> Iterator[tuple[Shares, ...]]:
+    """The operators with every choice of axes of those with the most work: rules that hold for a choice have no
+    condition in a model of it, and the solver knows them sooner."""
+    several = [number for number, own in enumerate(shares) if len({way.axis for way in own.ways}) > 1]
+    work = {number: min(sum(way.loads.values()) for way in shares[number].ways) for number in several}
+    chosen = sorted(sorted(several, key=lambda number: -work[number])[:BRANCHED])
+    for axes in product(*(sorted({way.axis for way in shares[number].ways}) for number in chosen)):
+        made = list(shares)
+        for number, axis in zip(chosen, axes, strict=True):
+            ways = tuple(way for way in shares[number].ways if way.axis == axis)
+            made[number] = replace(shares[number], ways=ways)
+        yield tuple(made)
+
+
+def _readings(shares: tuple[Shares, ...], evaluator: Evaluator) -> Readings:
+    found: Readings = {}
+    for number, own in enumerate(shares):
+        for source in own.operator.sources:
+            made = readings(source, shares[source.operator], own, evaluator)
+            known = found.setdefault((source.operator, number), made)
+            for key, other in made.items():  # of several tensors of one maker, parts wait for all
+                both = (pairs for pairs in (known[key].pairs, other.pairs) if pairs is not None)
+                known[key] = Reading(reduce(np.logical_or, both, None))
+    return found
 
 
 @dataclass
 class _Model:
     evaluator: Evaluator
     shares: tuple[Shares, ...]
+    all_reading: Readings
     most: int
-
-    @cached_property
-    def reading(self) -> dict[tuple[int, int], dict[tuple[int, int], Reading]]:
-        """By maker and reader."""
-        found: dict[tuple[int, int], dict[tuple[int, int], Reading]] = {}
-        for number, own in enumerate(self.shares):
-            for source in own.operator.sources:
-                made = readings(source, self.shares[source.operator], own, self.evaluator)
-                known = found.setdefault((source.operator, number), made)
-                for key, other in made.items():  # of several tensors of one maker, parts wait for all
-                    known[key] = Reading(max(known[key].reads, other.reads), max(known[key].read_by, other.read_by))
-        return found
+    larger: dict[tuple[int, int, int, str, int], Any] = field(default_factory=dict)
 
     def made(self) -> Any:
         """The model of CP-SAT."""
         self.model = load_cp_model().CpModel()
         self._variables()
+        self.reading = {
+            (maker, reader): {
+                axes: reading
+                for axes, reading in found.items()
+                if axes[0] in self.axis[maker] and axes[1] in self.axis[reader]
+            }
+            for (maker, reader), found in self.all_reading.items()
+        }
         self._chains()
         self._work()
         return self.model
@@ -256,21 +287,86 @@ class _Model:
             lag = min(self._lag(q, r) for q, r in product(self.ends[maker], self.starts[reader]))
             apart, delays, rests = [], [], []
             for (one, other), reading in found.items():
-                if one not in self.axis[maker] or other not in self.axis[reader]:
-                    continue
                 both = [self.axis[maker][one], self.axis[reader][other]]
-                apart.append(reading.reads >= (1 if one < 0 else made.axes[one].along.tiles))
-                delays.append(self._soonest(made, one, reading.reads) + lag if reading.reads else -self.most)
-                rests.append(self._soonest(read, other, reading.read_by) + lag if reading.read_by else -self.most)
+                reads, read_by = reading.reads(1), reading.read_by(1)
+                apart.append(reading.apart)
+                delays.append(self._soonest(made, one, reads) + lag if reads else -self.most)
+                rests.append(self._soonest(read, other, read_by) + lag if read_by else -self.most)
                 if apart[-1]:
                     self._apart(maker, reader, lag, both)
+                else:
+                    self._heads(maker, reader, (one, other), reading)
+                    self._tails(maker, reader, (one, other), reading)
                 self.model.add(self.start[reader] >= self.start[maker] + delays[-1]).only_enforce_if(both)
                 self.model.add(self.end[reader] >= self.end[maker] + rests[-1]).only_enforce_if(both)
             self.model.add(self.start[reader] >= self.start[maker] + min(delays))
             self.model.add(self.end[reader] >= self.end[maker] + min(rests))
+            if min(delays) >= 0:  # every part reads something: it waits for a first task
+                first = sum(t * _least_of(way, "head_cycles") for t, way in self.taken[maker])
+                self.model.add(self.start[reader] >= self.start[maker] + first + lag)
+            if min(rests) >= 0:  # something is read of every part: a last task waits for it
+                last = sum(t * _least_of(way, "tail_cycles") for t, way in self.taken[reader])
+                self.model.add(self.end[reader] >= self.end[maker] + last + lag)
             if all(apart):
                 self.model.add(self.start[reader] >= self.end[maker] + lag)
                 self.model.add(self.end[reader] >= self.end[maker] + self._after_all(maker, reader))
+
+    def _heads(self, maker: int, reader: int, axes: tuple[int, int], reading: Reading) -> None:
+        """The first task of a queue waits for all that its tiles read."""
+        made, all_tiles = self.shares[maker], self._tiles(maker, axes[0])
+        for queue, start in self.starts[reader].items():
+            sizes = sorted({way.tasks[queue].head for _, way in self._along(reader, axes[1], queue)})
+            known = reading.reads(1)
+            for size in sizes:
+                reads = reading.reads(size)
+                if reads > known:
+                    known = reads
+                    larger = self._at_least(reader, axes[1], queue, "head", size)
+                    both = [self.axis[maker][axes[0]], larger]
+                    self._follows(maker, queue, start, both, self._soonest(made, axes[0], reads), reads == all_tiles)
+
+    def _follows(self, maker: int, queue: int, start: Any, both: Sequence[Any], soonest: int, whole: bool) -> None:
+        """A task of a queue follows so much of a maker, or all of it."""
+        lag = min(self._lag(made, queue) for made in self.ends[maker])
+        self.model.add(start >= self.start[maker] + soonest + lag).only_enforce_if(both)
+        if whole:
+            for made, end in self.ends[maker].items():
+                rule = self.model.add(start >= end + self._lag(made, queue))
+                rule.only_enforce_if([*both, self.uses[maker][made]])
+
+    def _tails(self, maker: int, reader: int, axes: tuple[int, int], reading: Reading) -> None:
+        """What reads tiles of the last task of a queue waits for its end."""
+        read, all_tiles = self.shares[reader], self._tiles(reader, axes[1])
+        for queue, end in self.ends[maker].items():
+            sizes = sorted({way.tasks[queue].tail for _, way in self._along(maker, axes[0], queue)})
+            lag, known = min(self._lag(queue, other) for other in self.starts[reader]), reading.read_by(1)
+            for size in sizes:
+                read_by = reading.read_by(size)
+                if read_by > known:
+                    known = read_by
+                    both = [self.axis[reader][axes[1]], self._at_least(maker, axes[0], queue, "tail", size)]
+                    rest = self._soonest(read, axes[1], read_by) + lag
+                    self.model.add(self.end[reader] >= end + rest).only_enforce_if(both)
+                    if read_by == all_tiles:
+                        for other, start in self.starts[reader].items():
+                            rule = self.model.add(start >= end + self._lag(queue, other))
+                            rule.only_enforce_if([*both, self.uses[reader][other]])
+
+    def _along(self, number: int, axis: int, queue: int) -> list[tuple[Any, Way]]:
+        """The ways of an operator along an axis in which the queue works."""
+        return [(t, way) for t, way in self.taken[number] if way.axis == axis and queue in way.tasks]
+
+    def _at_least(self, number: int, axis: int, queue: int, what: str, size: int) -> Any:
+        """Whether the first or last task of a queue has so many tiles, with this axis."""
+        key = (number, axis, queue, what, size)
+        if key not in self.larger:
+            literal = self.larger[key] = self.model.new_bool_var("")
+            of = (t for t, way in self._along(number, axis, queue) if getattr(way.tasks[queue], what) >= size)
+            self.model.add(sum(of) == literal)
+        return self.larger[key]
+
+    def _tiles(self, number: int, axis: int) -> int:
+        return 1 if axis < 0 else self.shares[number].axes[axis].along.tiles
 
     def _apart(self, maker: int, reader: int, lag: int, both: Sequence[Any]) -> None:
         """With these axes, the maker ends before the reader starts."""
@@ -311,9 +407,9 @@ class _Model:
         before: list[set[int]] = [set() for _ in self.shares]
         pairs = sorted(self.reading.items(), key=lambda pair: pair[0][1])
         for (maker, reader), found in pairs:
-            if all(reading.read_by for reading in found.values()):
+            if all(reading.read_by(1) for reading in found.values()):
                 before[reader] |= before[maker] | {maker}
         for (maker, reader), found in sorted(pairs, key=lambda pair: -pair[0][0]):
-            if all(reading.reads for reading in found.values()):
+            if all(reading.reads(1) for reading in found.values()):
                 after[maker] |= after[reader] | {reader}
         return after, before

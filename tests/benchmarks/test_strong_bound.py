@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain, combinations, product
 from random import Random
 from typing import Any
 
@@ -12,6 +14,7 @@ from match_concurrent.mapping.evaluate import Evaluator
 from match_concurrent.mapping.joint import with_joint
 from match_concurrent.mapping.joint_search import jointly
 from match_concurrent.mapping.mapping_effort import ConcurrentOptions
+from match_concurrent.mapping.parts import Division, Part
 from match_concurrent.mapping.stages import bounds_of
 from match_map.mapper import choose
 
@@ -45,6 +48,36 @@ def test_no_tiny_program_is_faster(graph: Any, fast: Price, slow: Price, halo: i
     found, solved = strong_bound(evaluator, least, SECONDS)
     assert solved
     assert bounds_of([evaluator]).cycles <= found <= least
+
+
+def in_tasks(evaluator: Evaluator, number: int) -> Iterator[Division]:
+    """All ways to divide an operator into tasks on any units, along each axis."""
+    operator = evaluator.network.operators[number]
+    for offer in operator.offers:
+        yield (Part(offer),)
+    for along in evaluator.network.along(operator):
+        for borders in chain.from_iterable(combinations(range(1, along.tiles), n) for n in range(1, along.tiles)):
+            ends = [*(tile * along.step for tile in borders), along.size]
+            for units in product(along.units, repeat=len(ends)):
+                pairs = zip(units, [0, *ends], ends, strict=False)
+                yield tuple(Part(unit.offer, unit.dim, first, end - first) for unit, first, end in pairs)
+
+
+@settings(deadline=None, max_examples=examples(15))
+@given(
+    graph=st.sampled_from([{"a": ["in"], "b": ["a"]}, {"a": ["in"], "b": ["in"]}]),
+    fast=prices,
+    slow=prices,
+    halo=st.sampled_from([0, 1]),
+)
+def test_no_program_of_many_tasks_is_faster(graph: Any, fast: Price, slow: Price, halo: int) -> None:
+    made = lab(graph, {"host": Price(5000, 9000), "fast": fast, "slow": slow}, rows=3, columns=1, halo=halo)
+    evaluator = evaluator_of(made)
+    ways = [list(in_tasks(evaluator, number)) for number in range(len(evaluator.network.operators))]
+    evaluator.costs.confirm(part for own in ways for division in own for part in division)
+    least = min(evaluator.evaluate(choice).finish for choice in product(*ways))
+    found, _ = strong_bound(evaluator, MOST, SECONDS)
+    assert found <= least
 
 
 @settings(deadline=None, max_examples=examples(30))

@@ -197,13 +197,13 @@ def test_pieces_that_cannot_overlap_are_not_searched_beyond_the_limit(
     made = lab(CHAIN, TWO, rows=16, columns=8, halo=halo)
     sequential, options = choose(made.model, made.offered), ConcurrentOptions(**QUICK)
     cuts: list[bool] = []
-    stage = searching._stage
+    stage = searching.best_of_stage
 
     def watched(*given: Any, **named: Any) -> Evaluation:
         cuts.append(named["cuts"])
         return stage(*given, **named)
 
-    monkeypatch.setattr(searching, "_stage", watched)
+    monkeypatch.setattr(searching, "best_of_stage", watched)
     given = (made.model, made.offered, made.scheduler, sequential, options)
     whole = choose_concurrent(*given)
     assert whole is not None and cuts == [False, True]

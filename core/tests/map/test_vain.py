@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from match_concurrent.mapping import choose as searching
+from match_concurrent.mapping import rounds as searching
 from match_concurrent.mapping.choose import choose_concurrent
 from match_concurrent.mapping.mapping_effort import ConcurrentOptions
 from match_map.mapper import choose

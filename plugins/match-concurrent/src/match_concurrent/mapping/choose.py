@@ -12,54 +12,27 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.cost import Cost
-from match_core.contract.mapping import Assignment, Mapping, MappingRequest
+from match_core.contract.mapping import Assignment, Bounds, Mapping, MappingRequest, SolverStatus
 from match_map.mapper import choose
 
-from match_concurrent.mapping.bounds import overlapping_cycles
 from match_concurrent.mapping.cached import CachedChoices, Found
 from match_concurrent.mapping.costs import ShareCosts
 from match_concurrent.mapping.evaluate import Evaluation, Evaluator
-from match_concurrent.mapping.exact import STRIDE, WINDOW, solve_windows
 from match_concurrent.mapping.hopeless import in_concurrent_mode, is_hopeless
-from match_concurrent.mapping.improve import improve
 from match_concurrent.mapping.joint import with_joint
 from match_concurrent.mapping.joint_search import jointly
 from match_concurrent.mapping.mapping_effort import ConcurrentOptions
 from match_concurrent.mapping.network import Network, Queues
-from match_concurrent.mapping.parts import Division, Part
+from match_concurrent.mapping.parts import Part
 from match_concurrent.mapping.repeats import expanded, find_repeat, reduced
-from match_concurrent.mapping.result import mapping_of
-from match_concurrent.mapping.share_options import ShareOptions, is_shared, near, samples, share_options_of
+from match_concurrent.mapping.rounds import best_of_stage, is_vain
+from match_concurrent.mapping.share_options import is_shared, samples
 from match_concurrent.mapping.stages import bounds_of
-from match_concurrent.mapping.start import apart, starts
 
 if TYPE_CHECKING:
     from match_core.contract.candidate import Candidate
     from match_core.contract.model import Model
     from match_core.contract.scheduling import Scheduling
-
-    from match_concurrent.mapping.network import DivisibleAxis
-
-#: The number of heuristic starts that are improved, best first.
-STARTS = 3
-#: The most operators for which windows get half the effort, and those of the other improved starts may get the rest:
-#: for more, the effort suffices for one only.
-OTHERS_MAX = 128
-#: How much more effort windows get where they have shortened the best result, if there are more than two.
-MORE = 4
-#: How much effort local changes of the start in which units specialise get, relative to a round's: on Carfield ResNet8
-#: takes 476,308 cycles with 1 and 471,082 with 2.
-APART = 2
-#: Rounds behind the first one, which price similar parts, shorten a result by less than this part: an estimate; on
-#: GAP9 they shortened those of MLPerf Tiny's networks by at most 0.7 %.
-REFINED = 0.02
-#: Prices of similar parts that are above the line between exact costs by more than this part are replaced by exact
-#: ones. Of 84 prices that were more than 1 % too high (Carfield's autoencoder and DS-CNN, DINOv2 on ITA), 26 are below
-#: that; 157 of 706 parts are requested.
-DOUBTED = 0.02
-#: A result with estimates that is below the limit by less than this part is judged by exact costs before its windows
-#: are solved: an estimate.
-TOO_LOW = 0.03
 
 
 def concurrent_mapping(request: MappingRequest) -> Mapping | None:
@@ -116,7 +89,7 @@ def choose_concurrent(
         found = _best(evaluators, options, limit_cycles)
         if cached is not None and key is not None:
             cached.keep(key, found)
-    return mapping_of(found.best, found.evaluator, found.bounds, sequential)
+    return _mapping(found.best, found.evaluator, found.bounds, sequential)
 
 
 def evaluators_of(
@@ -225,64 +198,10 @@ def _search(evaluator: Evaluator, spend: int, limit_cycles: int | None) -> Evalu
     best = _whole(evaluator)
     stages = (False, True) if options.pipelined else (False,)
     for cuts in stages:
-        if cuts and _is_vain(best, evaluator, limit_cycles, 0.0):
+        if cuts and is_vain(best, evaluator, limit_cycles, 0.0):
             break
-        best = _stage(best, along, evaluator, spend // len(stages), limit_cycles, cuts=cuts)
+        best = best_of_stage(best, along, evaluator, spend // len(stages), limit_cycles, cuts=cuts)
     return best
-
-
-def _is_vain(best: Evaluation, evaluator: Evaluator, limit_cycles: int | None, gain: float) -> bool:
-    """Whether the result exceeds the limit by more than tasks in pieces may hide, even if it gets shorter by that
-    part."""
-    if limit_cycles is None:
-        return False
-    hidden = overlapping_cycles(best.choice, evaluator) if evaluator.options.pipelined else 0
-    return best.finish * (1 - gain) > limit_cycles + hidden
-
-
-def _stage(
-    best: Evaluation,
-    along: Sequence[tuple[DivisibleAxis, ...]],
-    evaluator: Evaluator,
-    spend: int,
-    limit_cycles: int | None,
-    *,
-    cuts: bool,
-) -> Evaluation:
-    """Rounds that optimise with the known costs, request exact costs of the choice, and price similar choices, more
-    similar with every round. Only the first round may choose parts with estimated costs: else the search would move
-    from one underestimated cost to the next. A result that is in vain is not refined."""
-    costs, rounds = evaluator.costs, evaluator.options.rounds_max
-    spend //= 1 + rounds  # the first round gets a double share
-    for number in range(rounds):
-        share_options = [
-            share_options_of(operator, axes, evaluator, cuts=cuts, only_known=number > 0)
-            for operator, axes in zip(evaluator.network.operators, along, strict=True)
-        ]
-        if number == 0:
-            found = _optimised(best, share_options, evaluator, spend, limit_cycles)
-            found = apart(found, share_options, evaluator, APART * spend) if cuts else found
-        else:
-            found = improve(best, share_options, evaluator, spend, only_known=True)
-        unknown = costs.confirm(part for division in found.choice for part in division)
-        actual = evaluator.evaluate(found.choice, found.starts)
-        best = min(best, actual, key=lambda evaluation: evaluation.value)
-        state = {"round": number + 1, "of": rounds, "cycles": best.finish}
-        costs.scheduling.progress({"pieces": "pipelined" if cuts else "whole", **state})
-        if _is_vain(best, evaluator, limit_cycles, REFINED):
-            break
-        pairs = zip(found.choice, along, strict=True)
-        similar = [part for division, axes in pairs for part in _near(division, axes, number)]
-        unknown |= costs.confirm(similar) if evaluator.options.thorough else costs.probe(similar, DOUBTED)
-        if not unknown and number > 0:
-            break
-    return best
-
-
-def _near(division: Division, alongs: Sequence[DivisibleAxis], halvings: int) -> Iterator[Part]:
-    for along in alongs:
-        if any(unit[:2] == division[0][:2] for unit in along.units):
-            yield from near(division, along, halvings)
 
 
 def _whole(evaluator: Evaluator) -> Evaluation:
@@ -300,31 +219,38 @@ def _whole(evaluator: Evaluator) -> Evaluation:
     return min(found, key=lambda evaluation: evaluation.value)
 
 
-def _optimised(
-    best: Evaluation,
-    share_options: Sequence[ShareOptions],
-    evaluator: Evaluator,
-    spend: int,
-    limit_cycles: int | None,
-) -> Evaluation:
-    """The best choice under the currently known costs: improve the most promising starts, then solve windows of the
-    best, unless it is in vain with exact costs; where one layer stands for many, and windows see only a part of it,
-    also of the others, because better starts may lead to worse choices."""
-    begun = sorted((evaluator.evaluate(choice) for choice in starts(share_options, evaluator)), key=lambda e: e.value)
-    improved = [improve(start, share_options, evaluator, spend // (STARTS + 1)) for start in (best, *begun[:STARTS])]
-    first, *others = sorted(improved, key=lambda evaluation: evaluation.value)
-    if limit_cycles is not None and first.finish * (1 + TOO_LOW) > limit_cycles:
-        evaluator.costs.confirm(part for division in first.choice for part in division)
-        if _is_vain(evaluator.evaluate(first.choice, first.starts), evaluator, limit_cycles, REFINED):
-            return first
-    thorough, seconds = evaluator.options.thorough, evaluator.options.solver_seconds
-    several = WINDOW < len(share_options) <= OTHERS_MAX
-    found = solve_windows(first, share_options, evaluator, seconds / 2 if several else seconds)
-    if several and thorough:  # the other half of the effort, for the others together
-        part = seconds / 2 / len(others)
-        solved = (solve_windows(other, share_options, evaluator, part) for other in others)
-        found = min((found, *solved), key=lambda evaluation: evaluation.value)
-    if found.value < first.value and len(share_options) > WINDOW + STRIDE:
-        again = solve_windows(first, share_options, evaluator, MORE * seconds)
-        found = min(found, again, key=lambda evaluation: evaluation.value)
-    return improve(found, share_options, evaluator, spend)
+def _mapping(best: Evaluation, evaluator: Evaluator, bounds: Bounds, sequential: Mapping) -> Mapping:
+    """Operators in topological order, their parts in the order of their indices."""
+    value = best.value[0]
+    bound = min(value, bounds.cycles) if evaluator.objective == "latency" else 0
+    status = "optimal" if bound == value else "feasible"
+    tasks = list(_tasks(best, evaluator))
+    return Mapping(
+        assignments=tuple(assignment for assignment, _ in tasks),
+        solver=SolverStatus("shares: local search + cp-sat", status, value, bound),
+        refused=sequential.refused,
+        objective=evaluator.objective,
+        starts=tuple(start for _, start in tasks),
+        bounds=bounds,
+        finish_cycles=best.finish,
+    )
+
+
+def _tasks(best: Evaluation, evaluator: Evaluator) -> Iterator[tuple[Assignment, int]]:
+    """Assignments with their starts. A view starts when the first task that writes its bytes is done."""
+    network = evaluator.network
+    operator_at = {operator.place: number for number, operator in enumerate(network.operators)}
+    done: list[int] = []
+    for place, assignment in enumerate(network.cover):
+        if place not in operator_at:
+            yield assignment, max((done[maker] for maker in network.views[place]), default=0)
+            continue
+        number = operator_at[place]
+        tasks = []
+        for part, start in zip(best.choice[number], best.starts[number], strict=True):
+            chosen = evaluator.costs.assignment(part)
+            if chosen is None:
+                raise ValueError(f"{part} has no schedule")
+            tasks.append((chosen, start))
+        done.append(min(start + chosen.schedule.cost.total_cycles for chosen, start in tasks))
+        yield from tasks
