@@ -10,14 +10,13 @@ from math import isqrt, prod
 from typing import TYPE_CHECKING
 
 from match_cortexm.figures import OWN
+from match_cortexm.windows import IMAGE_AXES, inside, pooled
 
 if TYPE_CHECKING:
     from match_core.contract.workload import Operand, Workload
 
 #: Elements up to which loops are unrolled, and turns of the innermost loop of a convolution.
 _UNROLLED, _SHORT = 16, 8
-#: Axes of an image: samples, two of space, channels.
-_IMAGE_AXES = 4
 #: Ranks of packed weights: [taps, channels] of depthwise ones, [blocks, rows, columns, inputs, outputs] of an image.
 _DEPTHWISE_AXES, _CONV_AXES = 2, 5
 #: Bytes of a run from which it is copied by memcpy, and from which compilers call a function for that.
@@ -29,6 +28,9 @@ _WOVEN = (2, 4)
 MOVES = ("host_concat", "host_pad", "host_slice", "host_split", "host_transpose")
 #: Patterns of the host that combine the elements of windows and lines.
 _WINDOWS = ("pool", "reduce")
+#: Ends of the names of those that add them up.
+_TERMS = ("average_pool", "reduce_mean", "reduce_sum")
+_BYTE_BITS = 8
 
 
 def figures_keys(workload: Workload) -> tuple[str, ...]:
@@ -55,11 +57,13 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         return f"regions, {tile}" if "region" in kind else f"{key}, {tile}", *shared
     if any(name in kind for name in _WINDOWS):
         taps = counts.get("memory", 0) // counts["elements"] - 1
-        form = f"{taps} taps" if taps < _UNROLLED else "many taps"
-        inner = min(_inner(workload, isqrt(taps)), _inner(workload, isqrt(taps), columns=False))
-        padded = ", padded" if "pool" in kind and inner < 1 else ""
-        return f"{key}, {form}{padded}", f"{key}, {form}", key
+        few = taps < _UNROLLED
+        form = f"{taps} taps" if few else "many taps"
+        padded = ", padded" if "pool" in kind and pooled(workload, taps, _rows(workload)) < 1 else ""
+        return f"{key}, {form}{padded}", f"{key}, {form}", *((f"{key}, few taps",) if few else ()), key
     form = _per_element(counts)
+    if "requant" in kind and workload.operands[0].element_bits == _BYTE_BITS:
+        form = f"bytes, {form}"  # their products have 32 bits
     return f"{key}, {form}{_broadcast(workload)}", f"{key}, {form}", key
 
 
@@ -79,14 +83,17 @@ def _move(workload: Workload) -> str:
 
 
 def _alone(workload: Workload) -> str:
-    """Helium stores two or four vectors element by element; loops over few channels have no turns."""
+    """Helium stores two or four vectors element by element; loops over few channels, or few lines, have no turns."""
     before, after = ([axis.size for axis in operand.axes] for operand in (workload.operands[0], workload.operands[-1]))
     if after and after[-1] in _WOVEN and before[-len(after) + 1 :] == [after[-1], *after[1:-1]]:
         return ", woven"
     if after and after[-1] < max(_WOVEN):
         return ", few columns"
-    rows = len(before) == len(after) == _IMAGE_AXES and before[-1] == after[1] and before[-2] == after[-1]
-    return ", few rows" if rows and before[-1] <= _SHORT else ""
+    if len(before) != IMAGE_AXES or len(after) != IMAGE_AXES:
+        return ""
+    first = before[-2:] == [after[-1], after[1]]  # channels were last
+    rows, line = (after[1], prod(after[2:])) if first else (prod(after[1:3]), after[3])
+    return ", few rows" if rows <= _SHORT and line > _UNROLLED else ""
 
 
 def _product(workload: Workload) -> str:
@@ -104,9 +111,9 @@ def _product(workload: Workload) -> str:
     if len(weights.axes) == _CONV_AXES:
         columns, inputs = (axis.size for axis in weights.axes[2:4])
         short = ", short" if inputs * (columns if _channels_last(workload) else 1) <= _SHORT else ""
-        if inputs == weights.axes[-1].size == 1 and not _channels_last(workload):
-            return "grouped"
-        return f"{'pointwise' if inputs == taps else 'windows'}{short}"
+        first, *_, last = (axis.size for axis in workload.operands[0].axes[1:])
+        grouped = "grouped " if inputs not in ((last,) if "nhwc" in workload.kind else (first, last)) else ""
+        return f"{grouped}{'pointwise' if inputs == taps else 'windows'}{short}"
     return "one row" if prod(axis.size for axis in result.axes[:-1]) == 1 else "products"
 
 
@@ -138,11 +145,24 @@ def _broadcast(workload: Workload) -> str:
     return "".join(sorted(found))
 
 
-def counts_of(workload: Workload) -> Mapping[str, int]:
+def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, int]:
     """What the figures multiply: a workload's counts; the ``runs`` of neighbouring elements, of copies; ``stored``, the
-    products with weights as they are stored, whose last tile may repeat some; ``edges``, those of windows that leave
-    the image; ``positions`` and ``visits``, the windows of pooling and their taps, ``rest``, taps of channels that fill
-    no vector; ``rows`` of operators on lines."""
+    products with weights as they are stored, whose last tile may repeat some; ``inside``, those of taps in the image;
+    ``positions`` and ``visits``, the windows of pooling and their taps,
+    ``rest``, taps of channels that fill no vector; ``rows`` of operators on lines; ``others``, elements of a
+    softmax but the largest of a row, whose exponential is that of 0. ``zeros``: the share of products and
+    terms with an operand 0; with it, ``nonzero`` counts the others, of float32."""
+    found = _counts_of(workload)
+    summed = workload.macs or workload.kind.endswith(_TERMS)
+    terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)
+    terms = found.get("inside", terms)
+    if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found):
+        return found
+    return {**found, "nonzero": round(terms * (1 - zeros))}
+
+
+def _counts_of(workload: Workload) -> Mapping[str, int]:
+    """What numbers do not change."""
     kind, counts = workload.kind, workload.parameters
     if kind.startswith("cortexm_"):
         return counts
@@ -156,42 +176,43 @@ def counts_of(workload: Workload) -> Mapping[str, int]:
     last = result.axes[-1].size
     if kind.startswith("host_nhwc") and "pool" in kind:
         positions, visits = counts["elements"] // last, counts["memory"] // last
-        lanes = _VECTOR_BYTES * 8 // result.element_bits
-        return {**counts, "positions": positions, "visits": visits, "rest": visits * (last % lanes)}
-    if not workload.macs and (_broadcast(workload) or "softmax" in kind or "norm" in kind):
-        return {**counts, "rows": counts["elements"] // last}
+        rest = visits * (last % (_VECTOR_BYTES * 8 // result.element_bits))
+        terms = counts["memory"] - counts["elements"]
+        found = {"positions": positions, "visits": visits, "rest": rest}
+        return {**counts, **found, "inside": round(terms * pooled(workload, terms // counts["elements"], 1))}
+    rows = counts["elements"] // last
+    if "softmax" in kind:
+        return {**counts, "rows": rows, "others": counts["elements"] - rows}
+    if not workload.macs and (_broadcast(workload) or "norm" in kind):
+        return {**counts, "rows": rows}
     if not workload.macs or not stored(workload):
         return counts
     weights = [axis.size for axis in sources[1].axes]
     channels = last if len(weights) != _CONV_AXES or _channels_last(workload) else result.axes[1].size
     found = {**counts, "stored": prod(weights) * counts["elements"] // channels}
-    kernel = weights[2] if len(weights) == _CONV_AXES else isqrt(weights[0]) if len(weights) == _DEPTHWISE_AXES else 1
-    if kernel > 1:
-        found["edges"] = round(workload.macs * (1 - _inner(workload, kernel)))
+    kernel = weights[1:3] if len(weights) == _CONV_AXES else [isqrt(weights[0])] * 2
+    if len(weights) in (_CONV_AXES, _DEPTHWISE_AXES) and max(kernel) > 1:
+        found["inside"] = round(found["stored"] * inside(workload, kernel, _rows(workload)))
     return found
 
 
-def _inner(workload: Workload, kernel: int, columns: bool = True) -> float:
-    """The share of windows inside the image along the axis of ``columns``, or that of rows, from the sizes of both
-    images; the stride is their ratio."""
-    source, result = ([axis.size for axis in workload.operands[place].axes] for place in (0, -1))
-    if len(source) != _IMAGE_AXES or len(result) != _IMAGE_AXES:
-        return 1.0
-    axis = (2 if _channels_last(workload) else 3) - (not columns)
-    stride = max(1, round(source[axis] / result[axis]))
-    return min(1.0, max(0, (source[axis] - kernel) // stride + 1) / result[axis])
-
-
 def _channels_last(workload: Workload) -> bool:
-    """Whether the last axis of an image is that of the channels: as many as weights have outputs."""
+    """Whether the last axis of an image is that of the channels: as many as weights have inputs, or outputs."""
     if "nhwc" in workload.kind or not stored(workload):
         return "nhwc" in workload.kind
-    weights = workload.operands[1].axes
+    weights, source = workload.operands[1].axes, [axis.size for axis in workload.operands[0].axes]
+    if len(weights) == _CONV_AXES and (source[1] == weights[3].size) != (source[-1] == weights[3].size):
+        return source[-1] == weights[3].size
     return len(weights) == _DEPTHWISE_AXES or (
         weights[0].size * weights[-1].size
         >= workload.operands[-1].axes[-1].size
         > (weights[0].size - 1) * weights[-1].size
     )
+
+
+def _rows(workload: Workload) -> int:
+    """The axis of an image's rows."""
+    return 1 if _channels_last(workload) else 2
 
 
 def _runs(source: Operand, result: Operand, reordered: bool) -> int:
