@@ -48,9 +48,9 @@ REWEIGHTED, TRIED, LEAST = 30, 6, 0.02
 PARTS, MOST_ERROR, GAIN = 4, 2.0, 0.94
 #: Counts of products: their kernels do little else, and store results.
 PRODUCTS = ("tile_macs", "floating_tile_macs", "stored", "inside")
-#: Counts of sums of floats on cores without an FPU: calls, which take nearly all instructions.
-#: Few layers of one share of zeros do not tell what that of others takes.
-CALLED_FEWEST = 8
+#: Few layers do not tell products from results, or what other shares of zeros take.
+SUMS_FEWEST = 8
+#: Counts of sums of floats on cores without an FPU, the first of the former: calls, which take nearly all instructions.
 SUMS, CALLED = ("stored", "floating_tile_macs"), ("inside", "nonzero", "elements", "floating")
 #: Operations of many instructions, which cost what they do in general where no layer of some figures has them.
 CALLS = ("special", "floating_divide", "wide_divide")
@@ -132,8 +132,8 @@ def enough(layers: Sequence[Layer], names: Sequence[str]) -> bool:
 def fewest(key: str, layers: Sequence[Layer]) -> int:
     """Layers that the figures of a key need."""
     has = {name for layer in layers for name in layer.counts}
-    if "nonzero" in has:
-        return CALLED_FEWEST
+    if "nonzero" in has or key.startswith("products, integer"):
+        return SUMS_FEWEST
     if key.startswith("regions") or ("," in key and "tile_macs" in has and not key.startswith("products")):
         return STORED_FEWEST
     return MANY if key.endswith(ALONE) or "visits" in has else FEWEST

@@ -34,7 +34,7 @@ SETS = {
     ),
     "int8, held out": (
         *(f"mlperf_{name}_int8_qop" for name in ("dscnn", "autoencoder", "mobilenetv1_025", "streaming_wakeword")),
-        *("mlperf_mobilenetv1_025_int8_int", "mlperf_dscnn_w8f32"),
+        "mlperf_mobilenetv1_025_int8_int",
         *(f"micro_conv_dw_{name}" for name in ("2x2_c16_qdq", "8x8_c1_qdq", "32x32_c16_qdq", "16x16_c64_pc_int")),
         *(f"micro_conv_std_{name}" for name in ("2x2_c64_qdq", "16x16_c1_qdq", "16x16_c16_pc_qdq", "8x8_c16_int")),
         *(f"micro_conv_std_{name}" for name in ("16x16_c64_pc_qop", "32x32_c16_qdq", "16x16_c16_relu_u8_int")),
@@ -44,7 +44,7 @@ SETS = {
     "float32": ("mlperf_resnet8_f32", "mlperf_dscnn_f32", "mlperf_mobilenetv1_025_f32", "transformer_enc128_f32"),
     "float32, held out": (
         *("mlperf_autoencoder_f32", "transformer_enc128_gelu_f32", "ita_mobilebert_l1_f32", "resnet18_cifar10_w16_f32"),
-        *("resnext50_block1_f32", "mobilebert_l1_f32"),
+        *("resnext50_block1_f32", "mobilebert_l1_f32", "mlperf_dscnn_w8f32"),
     ),
     "made": ("made",),
 }
