@@ -10,22 +10,17 @@ from math import isqrt, prod
 from typing import TYPE_CHECKING
 
 from match_cortexm.figures import OWN
-from match_cortexm.windows import IMAGE_AXES, inside, pooled
+from match_cortexm.moves import MOVES, UNROLLED, move, moved
+from match_cortexm.windows import inside, pooled
 
 if TYPE_CHECKING:
-    from match_core.contract.workload import Operand, Workload
+    from match_core.contract.workload import Workload
 
-#: Elements up to which loops are unrolled, and turns of the innermost loop of a convolution.
-_UNROLLED, _SHORT = 16, 8
+#: Turns of the innermost loop of a convolution.
+_SHORT = 8
 #: Ranks of packed weights: [taps, channels] of depthwise ones, [blocks, rows, columns, inputs, outputs] of an image.
 _DEPTHWISE_AXES, _CONV_AXES = 2, 5
-#: Bytes of a run from which it is copied by memcpy, and from which compilers call a function for that.
-_RUN_BYTES, _LONG_BYTES = 8, 64
-_WORD_BYTES, _VECTOR_BYTES = 4, 16
-#: Columns of transpositions for which vectors have instructions.
-_WOVEN = (2, 4)
-#: Patterns of the host that copy elements.
-MOVES = ("host_concat", "host_pad", "host_slice", "host_split", "host_transpose")
+_VECTOR_BYTES = 16
 #: Patterns of the host that combine the elements of windows and lines.
 _WINDOWS = ("pool", "reduce")
 #: Ends of the names of those that add them up.
@@ -45,7 +40,7 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     numbers = "half" if half else "float" if floating else str(bits)
     key = f"{kind} {numbers}"
     if kind in MOVES:
-        form = _move(workload)
+        form = move(workload)
         return f"{key}, {form}", f"moves {bits}, {form}", f"moves {bits}"
     if workload.macs:
         sums = "half" if half else "floating" if "floating_tile_macs" in counts else "integer"
@@ -57,7 +52,7 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         return f"regions, {tile}" if "region" in kind else f"{key}, {tile}", *shared
     if any(name in kind for name in _WINDOWS):
         taps = counts.get("memory", 0) // counts["elements"] - 1
-        few = taps < _UNROLLED
+        few = taps < UNROLLED
         form = f"{taps} taps" if few else "many taps"
         padded = ", padded" if "pool" in kind and pooled(workload, taps, _rows(workload)) < 1 else ""
         return f"{key}, {form}{padded}", f"{key}, {form}", *((f"{key}, few taps",) if few else ()), key
@@ -67,44 +62,15 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     return f"{key}, {form}{_broadcast(workload)}", f"{key}, {form}", key
 
 
-def _move(workload: Workload) -> str:
-    """How a copy moves elements: alone, in tiles, or in runs, whose ends may be at any byte."""
-    counts = counts_of(workload)
-    size = workload.operands[-1].element_bits // 8
-    run = size * counts["elements"] // max(1, counts["runs"])
-    if counts.get("steps", 0) > counts["elements"]:
-        return "tiles"
-    alone = size != _WORD_BYTES and counts.get("memory", 0) == 2 * counts["elements"]
-    if alone or run < max(_RUN_BYTES, 2 * size):
-        return f"elements{_alone(workload)}"
-    sides = {operand.axes[-1].size * size % _WORD_BYTES for operand in workload.operands if operand.axes}
-    odd = ", odd" if run % _WORD_BYTES or any(sides) else ""
-    return ("long runs" if run >= _LONG_BYTES else "short runs") + odd
-
-
-def _alone(workload: Workload) -> str:
-    """Helium stores two or four vectors element by element; loops over few channels, or few lines, have no turns."""
-    before, after = ([axis.size for axis in operand.axes] for operand in (workload.operands[0], workload.operands[-1]))
-    if after and after[-1] in _WOVEN and before[-len(after) + 1 :] == [after[-1], *after[1:-1]]:
-        return ", woven"
-    if after and after[-1] < max(_WOVEN):
-        return ", few columns"
-    if len(before) != IMAGE_AXES or len(after) != IMAGE_AXES:
-        return ""
-    first = before[-2:] == [after[-1], after[1]]  # channels were last
-    rows, line = (after[1], prod(after[2:])) if first else (prod(after[1:3]), after[3])
-    return ", few rows" if rows <= _SHORT and line > _UNROLLED else ""
-
-
 def _product(workload: Workload) -> str:
     """Products with weights of ones, depthwise ones, those of one row and those of few inputs are special: their loops
     are short or not there."""
     result, elements = workload.operands[-1], workload.parameters["elements"]
     weights = workload.operands[1]
     taps = workload.macs // elements
-    few = "few taps" if taps <= _UNROLLED else "many taps"
+    few = "few taps" if taps <= UNROLLED else "many taps"
     if not stored(workload):
-        lines = ", unrolled" if result.axes[-1].size <= _UNROLLED else ""
+        lines = ", unrolled" if result.axes[-1].size <= UNROLLED else ""
         return "computed" if len(workload.operands) > 2 else f"sums of {few}{lines}"
     if len(weights.axes) == _DEPTHWISE_AXES and weights.axes[0].size == taps:
         return f"depthwise, {few}"
@@ -126,7 +92,7 @@ def _per_element(counts: Mapping[str, int]) -> str:
     """Operations per element if they are whole numbers; loops of few elements have no turns."""
     elements = counts["elements"]
     rest = {name: count for name, count in counts.items() if name != "elements"}
-    few = "few, " if elements <= _UNROLLED else ""
+    few = "few, " if elements <= UNROLLED else ""
     if any(count % elements for count in rest.values()):
         return f"{few}uneven"
     return few + " ".join(f"{count // elements} {name}" for name, count in rest.items())
@@ -168,9 +134,7 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
         return counts
     *sources, result = workload.operands
     if kind in MOVES:
-        runs = sum(_runs(source, result, kind == "host_transpose") for source in sources)
-        lines = counts["elements"] // result.axes[-1].size if result.axes else 1
-        return {**counts, "runs": runs, "rows": lines}
+        return moved(workload)
     if not result.axes:
         return counts
     last = result.axes[-1].size
@@ -213,15 +177,3 @@ def _channels_last(workload: Workload) -> bool:
 def _rows(workload: Workload) -> int:
     """The axis of an image's rows."""
     return 1 if _channels_last(workload) else 2
-
-
-def _runs(source: Operand, result: Operand, reordered: bool) -> int:
-    """Runs that are contiguous in both: axes from the last one, up to the first that differs."""
-    before, after = ([axis.size for axis in operand.axes] for operand in (source, result))
-    run = 1
-    while before and before[-1] == after[-1]:
-        run *= before.pop()
-        after.pop()
-    if before and not reordered:
-        run *= min(before[-1], after[-1])
-    return -(-min(prod(axis.size for axis in operand.axes) for operand in (source, result)) // max(run, 1))
