@@ -101,7 +101,7 @@ def test_figures_are_special_to_the_operations_per_element():
     assert figures_keys(softmax)[0].endswith("8, uneven") and counts_of(softmax)["others"] == 99
     assert (
         figures_keys(_plain("host_requant_i8", ("elements", 90), ("memory", 90)))[0]
-        == "host_requant_i8 8, bytes, 1 memory"
+        == "host_requant_i8 8 of bytes, 1 memory"
     )
 
 

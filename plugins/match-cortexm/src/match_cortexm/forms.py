@@ -58,7 +58,7 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         return f"{key}, {form}{padded}", f"{key}, {form}", *((f"{key}, few taps",) if few else ()), key
     form = _per_element(counts)
     if "requant" in kind and workload.operands[0].element_bits == _BYTE_BITS:
-        form = f"bytes, {form}"  # their products have 32 bits
+        key = f"{key} of bytes"  # their products have 32 bits
     return f"{key}, {form}{_broadcast(workload)}", f"{key}, {form}", key
 
 
