@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx_graphsurgeon as gs
+from match_core.contract.model import Model
 from match_core.contract.runner import Place
 from match_core.contract.workload import Workload
 from match_core.pipeline import CompileRequest, compile_model
@@ -21,6 +23,7 @@ from match_cortexm import cost
 from match_cortexm.cores import CORE_NAMED
 from match_cortexm.forms import counts_of, figures_keys
 from match_host.cost import HostCostModel
+from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
 from benchmarks.cortexm_boards import CORES, made_board
@@ -33,13 +36,15 @@ _LEFT, _MOST = 0.25, 10**9
 @dataclass(frozen=True, slots=True)
 class Layer:
     """One task: its title, the keys of its figures (``cost.figures_keys``), the counts that they multiply, instructions
-    counted and modelled."""
+    counted and modelled. ``zeros``: the share of products with an operand 0; ``informed``: modelled with it."""
 
     title: str
     keys: tuple[str, ...]
     counts: Mapping[str, int]
     counted: int
     modelled: int
+    zeros: float = 0.0
+    informed: int = 0
 
 
 def layers_of(model: Path, inputs: Mapping[str, NDArray[np.generic]], core: str, plugins: Plugins) -> list[Layer]:
@@ -51,16 +56,34 @@ def layers_of(model: Path, inputs: Mapping[str, NDArray[np.generic]], core: str,
         board = Path(work) / "board.toml"
         board.write_text(made_board(core), encoding="utf-8")
         request = CompileRequest(model=model, target=str(board), output=directory, name="net", cache=False)
-        tasks = [task.assignment for task in compile_model(request, plugins).compilation.program.tasks]
+        compilation = compile_model(request, plugins).compilation
         result = run_program(directory, inputs, plugins, place=Place(runner, machine))
+    tasks = [task.assignment for task in compilation.program.tasks]
+    firsts = [task.candidate.match.nodes[0] for task in tasks]
+    shares = [None] * len(tasks) if CORE_NAMED[core].fpu else _zeros(compilation.model, firsts, inputs)
     found = []
-    for node in result.nodes:
-        workload, cost = tasks[node.index].candidate.workload, tasks[node.index].schedule.cost
-        if node.cycles:
-            found.append(
-                Layer(node.title, figures_keys(workload), counts_of(workload), node.cycles, int(cost.total_cycles))
-            )
+    for node in (node for node in result.nodes if node.cycles):
+        workload, zeros = tasks[node.index].candidate.workload, shares[node.index]
+        tile = {dim.name: np.array(dim.size) for dim in workload.dims}
+        modelled = informed = int(tasks[node.index].schedule.cost.total_cycles)
+        if zeros is not None:
+            informed = int(replace(cost.cost_on(core), zeros=zeros).kernel_cycles(workload, tile))
+        layer = figures_keys(workload), counts_of(workload, zeros), node.cycles, modelled, zeros or 0.0, informed
+        found.append(Layer(node.title, *layer))
     return found
+
+
+def _zeros(model: Model, nodes: Sequence[gs.Node], inputs: Mapping[str, NDArray[np.generic]]) -> list[float | None]:
+    """The share of products with an operand 0 in the sample, of each node; None where no operand is float32."""
+    read = [
+        [tensor.name for tensor in node.inputs if isinstance(tensor, gs.Variable) and tensor.dtype == np.float32]
+        for node in nodes
+    ]
+    found = {name: array[0] for name, array in inputs.items()}
+    fetched = sorted({name for names in read for name in names} - set(found))
+    found |= ReferenceRunner(model, fetched).run(found) if fetched else {}
+    others = {name: float(np.mean(array != 0)) for name, array in found.items()}
+    return [1 - float(np.prod([others[name] for name in names])) if names else None for names in read]
 
 
 def made_layers(core: str, seed: int, rounds: int, plugins: Plugins) -> list[Layer]:

@@ -47,7 +47,13 @@ REWEIGHTED, TRIED, LEAST = 30, 6, 0.02
 #: them (a logarithm), and what is left of their mean square error with a count that helps.
 PARTS, MOST_ERROR, GAIN = 4, 2.0, 0.94
 #: Counts of products: their kernels do little else, and store results.
-PRODUCTS = ("tile_macs", "floating_tile_macs", "stored")
+PRODUCTS = ("tile_macs", "floating_tile_macs", "stored", "inside")
+#: Few layers do not tell products from results, or what other shares of zeros take.
+SUMS_FEWEST = 8
+#: Counts of sums of floats on cores without an FPU, the first of the former: calls, which take nearly all instructions.
+SUMS, CALLED = ("stored", "floating_tile_macs"), ("inside", "nonzero", "elements", "floating")
+#: Operations of many instructions, which cost what they do in general where no layer of some figures has them.
+CALLS = ("special", "floating_divide", "wide_divide")
 Figures = dict[str, float]
 
 
@@ -126,6 +132,8 @@ def enough(layers: Sequence[Layer], names: Sequence[str]) -> bool:
 def fewest(key: str, layers: Sequence[Layer]) -> int:
     """Layers that the figures of a key need."""
     has = {name for layer in layers for name in layer.counts}
+    if "nonzero" in has or key.startswith("products, integer"):
+        return SUMS_FEWEST
     if key.startswith("regions") or ("," in key and "tile_macs" in has and not key.startswith("products")):
         return STORED_FEWEST
     return MANY if key.endswith(ALONE) or "visits" in has else FEWEST
@@ -152,9 +160,13 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
         elif unaligned and key.endswith(TILES) and f"transpose{key.removesuffix(TILES).split()[-1]}" in own:
             continue
         elif enough(group, names) and len(group) >= fewest(key, group):
-            every = "," not in key  # of any form: no count may be free
-            figures = fit(group, ["call", *names], every)
-            found[key] = figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, names, every)
+            sums = [name for name in SUMS if name in names][:1]
+            called = [*sums, *(name for name in CALLED if name in names)] if "nonzero" in names else []
+            every = "," not in key or bool(called)  # of any form: no count may be free
+            figures = fit(group, called or ["call", *names], every)
+            figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, called or names, every)
+            general = found[GENERAL] if "," not in key else {}
+            found[key] = {**{name: general[name] for name in CALLS if name in general and name not in names}, **figures}
         else:
             continue
         errors = [total(layer, figures) / layer.counted - 1 for layer in group]

@@ -77,6 +77,44 @@ def _product(net: Net, even: bool = False) -> None:
     net.result(net.add("MatMul", net.source(1, heads, rows, depth), net.source(1, heads, depth, columns)))
 
 
+def _grouped(net: Net, kernel: int, inner: bool = False) -> None:
+    """A convolution in groups; ``inner``: in the middle of a network, where channels are last."""
+    groups, inputs, outputs = int(2 ** net.between(1, 4)), 4 * net.between(1, 3), 4 * net.between(1, 3)
+    size, first = net.between(kernel + 1, 14), net.between(1, 8) if inner else groups * inputs
+    x = net.source(1, first, size, size + net.between(0, 3))
+    x = (
+        net.between_layers(net.add("Relu", net.add("Conv", x, net.weight(groups * inputs, first, 1, 1))))
+        if inner
+        else x
+    )
+    weight, bias = net.weight(groups * outputs, inputs, kernel, kernel), net.rng.normal(0, 1, groups * outputs)
+    pads = [kernel // 2 * net.between(0, 1)] * 4
+    y = net.add("Conv", x, weight, net.constant(bias), group=groups, pads=pads)
+    net.result(_activated(net, y), 4.0)
+
+
+def _single(net: Net) -> None:
+    """A convolution of one channel to one."""
+    kernel, size = net.between(2, 4), net.between(6, 32)
+    weight, bias = net.weight(1, 1, kernel, kernel), net.constant(net.rng.normal(0, 1, 1))
+    x = net.source(1, 1, size, size + net.between(-1, 3))
+    net.result(_activated(net, net.add("Conv", x, weight, bias, pads=[kernel // 2 * net.between(0, 1)] * 4)), 4.0)
+
+
+def _scaled_columns(net: Net, product: bool = False) -> None:
+    """Rows times numbers of their columns, plus others; ``product``: rows that are a product and a residual."""
+    rows, columns, depth = net.between(4, 60), 4 * net.between(2, 48), 4 * net.between(2, 32)
+    y = net.source(1, rows, columns)
+    if product and not net.quantised:
+        made = net.add("MatMul", net.source(1, rows, depth), net.constant(net.rng.normal(0, 0.3, (depth, columns))))
+        made = net.add("Add", made, net.constant(net.rng.normal(0, 1, columns)))
+        y = net.add("Add", made, y) if net.between(0, 1) else made
+    for _ in range(1 + (product and net.between(0, 1))):
+        y = net.add("Mul", y, net.constant(net.rng.uniform(0.5, 1.5, columns)))
+        y = net.add("Add", y, net.constant(net.rng.normal(0, 1, columns)))
+    net.result(y, 4.0)
+
+
 def _weighted(net: Net) -> None:
     """Rows times a matrix, plus a bias."""
     rows, depth, columns = net.between(4, 40), net.between(8, 80), net.between(8, 80)
@@ -99,6 +137,8 @@ def _inner_pool(net: Net, op: str, whole: bool = False) -> None:
     """Pooling in the middle of a network, where channels are last; ``whole``: of images, to the same scale."""
     channels, height, width, first = some_channels(net), net.between(3, 12), net.between(3, 12), net.between(1, 12)
     y = net.add("Conv", net.source(1, first, height, width), net.weight(channels, first, 1, 1))
+    if not net.quantised and net.between(0, 1):  # of what is pooled, some is 0
+        y = net.add("Relu", net.add("Add", y, net.constant(net.rng.uniform(-2, 1) * 0.3 * np.sqrt(first))))
     if whole:
         ends = net.ends(0.03, -128, 20)
         y = net.add("DequantizeLinear", net.add("QuantizeLinear", y, *ends), *ends) if net.quantised else y
@@ -142,8 +182,11 @@ def _layer_norm(net: Net) -> None:
     net.result(net.add("LayerNormalization", net.source(rows, columns), scale, bias, axis=-1))
 
 
-def _gelu(net: Net) -> None:
-    x = net.source(*some_rows(net))
+def _gelu(net: Net, biased: bool = False) -> None:
+    """``biased``: numbers of the columns are added first."""
+    rows, columns = some_rows(net)
+    x = net.source(rows, columns)
+    x = net.add("Add", x, net.constant(net.rng.normal(0, 1, columns))) if biased else x
     y = net.add("Erf", net.add("Div", x, net.constant(np.sqrt(2))))
     net.result(net.add("Mul", net.add("Mul", x, net.add("Add", y, net.constant(1))), net.constant(0.5)))
 
@@ -185,6 +228,14 @@ def _transpose(net: Net) -> None:
     net.result(net.add("Transpose", net.source(*some_image(net)), perm=orders[net.between(0, 3)]))
 
 
+def _deep(net: Net) -> None:
+    """A small image of many channels, to or from channels that are last."""
+    shape = 1, 8 * net.between(1, 20), net.between(1, 4), net.between(2, 5)
+    back = bool(net.between(0, 1))
+    x = net.source(shape[0], *shape[2:], shape[1]) if back else net.source(*shape)
+    net.result(net.add("Transpose", x, perm=[0, 3, 1, 2] if back else [0, 2, 3, 1]))
+
+
 def _concat(net: Net) -> None:
     _, channels, height, width = some_image(net, 24)
     parts = [net.source(1, channels + 4 * k, height, width) for k in range(net.between(2, 3))]
@@ -218,6 +269,12 @@ KINDS: dict[str, Callable[[Net], None]] = {
     "product": _product,
     "product_even": lambda net: _product(net, even=True),
     "weighted": _weighted,
+    "weighted_scaled": lambda net: _scaled_columns(net, product=True),
+    "scaled_columns": _scaled_columns,
+    "grouped": lambda net: _grouped(net, 3),
+    "inner_grouped": lambda net: _grouped(net, 3, inner=True),
+    "inner_grouped_pointwise": lambda net: _grouped(net, 1, inner=True),
+    "single": _single,
     "average_pool": lambda net: _pool(net, "AveragePool"),
     "max_pool": lambda net: _pool(net, "MaxPool"),
     "inner_average_pool": lambda net: _inner_pool(net, "AveragePool"),
@@ -235,8 +292,10 @@ KINDS: dict[str, Callable[[Net], None]] = {
     "tanh": lambda net: _unary(net, "Tanh"),
     "layer_norm": _layer_norm,
     "gelu": _gelu,
+    "gelu_biased": lambda net: _gelu(net, biased=True),
     "pad": _pad,
     "transpose": _transpose,
+    "transpose_deep": _deep,
     "heads": _heads,
     "heads_2": _heads,
     "heads_columns": lambda net: _heads(net, columns=True),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import onnx
 import pytest
@@ -10,13 +12,14 @@ from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_cortexm import cost
 from match_cortexm.cores import CORES
-from match_cortexm.cost import cost_on
+from match_cortexm.cost import ZEROS, cost_on
 from match_cortexm.figures import GENERAL, OWN, figures_of
 from match_cortexm.forms import counts_of, figures_keys
 
 from benchmarks.cortexm_counts import Layer, explored, layers_of
-from benchmarks.cortexm_fit import fewest, fit, total
+from benchmarks.cortexm_fit import fewest, fit, fitted, total
 from benchmarks.cortexm_made import KINDS
+from benchmarks.cortexm_net import ZEROS as SHARES
 from benchmarks.cortexm_net import Net
 
 from .test_kernels import TARGETS, needs_emulator
@@ -58,7 +61,7 @@ def test_sample_layers_cost_what_the_emulator_counts(core, tmp_path):
 )
 def test_cores_without_an_fpu_have_figures_of_their_own(core, quantised, tmp_path):
     """Operations on floats are calls there, which cost several times what M4 does, and less for zeros."""
-    errors = [abs(layer.modelled / layer.counted - 1) for layer in _sample(core, 5, quantised, tmp_path)]
+    errors = [abs(layer.informed / layer.counted - 1) for layer in _sample(core, 5, quantised, tmp_path)]
     assert np.median(errors) < 0.1
 
 
@@ -79,6 +82,8 @@ def test_copies_count_runs():
     assert counts_of(heads)["runs"] == 24 and figures_keys(heads)[0] == "host_transpose 8, long runs"
     assert figures_keys(_copy("host_slice", (10, 33), (10, 20)))[0] == "host_slice 8, short runs, odd"
     assert figures_keys(_copy("host_transpose", (20, 7), (7, 20), 32))[0] == "host_transpose 32, elements"
+    for before, after in (((1, 64, 2, 2), (1, 2, 2, 64)), ((1, 9, 9, 8), (1, 8, 9, 9))):
+        assert figures_keys(_copy("host_transpose", before, after))[0] == "host_transpose 8, elements, few rows"
 
 
 def _plain(kind: str, *counts: tuple[str, int]) -> Workload:
@@ -92,7 +97,12 @@ def test_figures_are_special_to_the_operations_per_element():
     special = "host_region float, 3 memory 2 floating"
     assert figures_keys(long) == (special, special, "host_region float")
     assert figures_keys(_plain("host_lut", ("elements", 7), ("memory", 14)))[0] == "host_lut 8, few, 2 memory"
-    assert figures_keys(_plain("host_softmax_i8", ("elements", 100), ("memory", 130)))[0].endswith("8, uneven")
+    softmax = _plain("host_softmax_i8", ("elements", 100), ("memory", 130))
+    assert figures_keys(softmax)[0].endswith("8, uneven") and counts_of(softmax)["others"] == 99
+    assert (
+        figures_keys(_plain("host_requant_i8", ("elements", 90), ("memory", 90)))[0]
+        == "host_requant_i8 8 of bytes, 1 memory"
+    )
 
 
 def _product(kind: str, source: tuple[int, ...], weight: tuple[int, ...], result: tuple[int, ...]) -> Workload:
@@ -111,10 +121,40 @@ def test_products_are_told_apart_by_their_inner_loops_and_tiles():
     """Weights are [blocks of outputs, rows, columns, inputs, outputs]."""
     inner = _product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12))
     assert figures_keys(inner)[0] == "host_nhwc_conv float, floating windows of 4"
-    assert counts_of(inner)["edges"] == round(inner.macs * 2 / 9)
     image = _product("host_conv_activation", (1, 3, 12, 12), (3, 2, 2, 3, 4), (1, 12, 11, 11))
     assert figures_keys(image)[0] == "host_conv_activation float, floating windows, short of 4"
-    assert counts_of(image)["edges"] == 0
+    assert counts_of(image)["inside"] == image.macs
+
+
+def test_groups_are_told_apart():
+    grouped = _product("host_nhwc_conv", (1, 9, 9, 16), (4, 3, 3, 4, 4), (1, 9, 9, 16))
+    assert figures_keys(grouped)[0] == "host_nhwc_conv float, floating grouped windows of 4"
+
+
+def test_taps_in_the_image_and_zeros_are_counted():
+    """Of the 27 taps of an axis with 9 positions, two are outside."""
+    inner = _product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12))
+    inside = round(inner.macs * (25 / 27) ** 2)
+    assert counts_of(inner)["inside"] == inside and "nonzero" not in counts_of(inner)
+    assert counts_of(inner, 0.25)["nonzero"] == round(0.75 * inside)
+    dense = _product("host_gemm", (1, 64), (3, 64, 4), (1, 12))
+    assert counts_of(dense, 0.5)["nonzero"] == dense.macs // 2 and "inside" not in counts_of(dense)
+    operands = tuple(Operand(name, "input", (Axis("a0", size),), 32) for name, size in (("in0", 900), ("out0", 100)))
+    counts = (("elements", 100), ("memory", 1000), ("floating", 900), ("steps", 900))
+    mean = Workload("host_reduce_mean", (Dim("N", 100, tileable=False),), operands, 0, counts)
+    assert counts_of(mean, 0.0)["nonzero"] == 900
+
+
+@pytest.mark.parametrize(("core", "less"), [("cortex_m0plus", True), ("cortex_m3", True), ("cortex_m4", False)])
+def test_zeros_cost_less_without_an_fpu(core, less):
+    """Compiled programs have the mean share of what the made layers read."""
+    assert pytest.approx(np.mean(SHARES)) == ZEROS
+    model, tile = cost_on(core), {"N": np.array(972)}
+    layer = _product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12))
+    all_, half, none, given = (
+        int(replace(model, zeros=zeros).kernel_cycles(layer, tile)) for zeros in (1.0, 0.5, 0.0, model.zeros)
+    )
+    assert all_ < 0.8 * half < half < given < none if less else all_ == half == none == given
 
 
 def test_products_of_regions_have_figures_of_their_own_before_those_of_all():
@@ -131,6 +171,7 @@ def test_pooling_counts_the_taps_of_channels_that_fill_no_vector():
     counts = (("elements", 600), ("memory", 6000), ("integer", 10800), ("steps", 6000))
     pool = Workload("host_nhwc_max_pool", (Dim("N", 600, tileable=False),), operands, 0, counts)
     assert {"positions": 25, "visits": 250, "rest": 2000}.items() <= counts_of(pool).items()
+    assert counts_of(pool)["inside"] == round(600 * 9 * (13 / 15) ** 2)  # of each axis, the first and the last tap
 
 
 @pytest.mark.parametrize("core", [core.name for core in CORES])
@@ -172,11 +213,21 @@ def test_the_fit_takes_the_parts_that_predict_layers_it_does_not_see():
     assert total(far, figures) == pytest.approx(20 + 7 * 9000 + 27 * 9000, rel=0.02)
 
 
+def test_calls_that_no_layer_has_cost_what_they_do_in_general():
+    def layers(name, count, cost):
+        sizes = [40 * (number + 1) for number in range(6)]
+        return [Layer("made", (name,), {"elements": n, count: n}, 5 * n + cost * n, 0) for n in sizes]
+
+    found = fitted([*layers("host_region float", "floating", 2), *layers("host_erf float", "special", 100)])
+    assert found["host_region float"]["special"] == found[GENERAL]["special"] > 50
+    assert "special" in found["host_erf float"] and found["host_erf float"]["special"] != found[GENERAL]["special"]
+
+
 def test_products_of_one_pattern_need_many_layers():
     layers = [Layer("made", ("key",), {"elements": 1, "tile_macs": 4}, 9, 0)]
     pools = [Layer("made", ("key",), {"elements": 1, "visits": 4}, 9, 0)]
     assert fewest("host_conv 8, integer windows of 4", layers) == fewest("regions, integer products", layers) == 12
-    assert fewest("products, integer windows of 4", layers) == fewest("host_conv 8", layers) == 3
+    assert fewest("products, integer windows of 4", layers) == 8 and fewest("host_conv 8", layers) == 3
     assert fewest("host_nhwc_max_pool 8, 9 taps", pools) == 5
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from match_host.cost import HostCostModel
 
 from match_cortexm.cores import CORE_NAMED
-from match_cortexm.figures import GENERAL, figures_of
+from match_cortexm.figures import GENERAL, OWN, figures_of
 from match_cortexm.forms import counts_of, figures_keys, stored
 
 if TYPE_CHECKING:
@@ -27,15 +27,20 @@ _UNKNOWN = 4.0
 #: numbers: figures are the middle of what differs twofold. The core's own kernels are counted to a few percent.
 _LUCK, _SOFTMAX = 2.0, "host_softmax_i8"
 
+#: The share of products with an operand 0, on cores without an FPU: an estimate, the mean of what the made layers read.
+ZEROS = 0.45
+
 
 @dataclass(frozen=True, slots=True)
 class FittedCost(HostCostModel):
-    """``figures``: instructions of each count by key; ``call`` counts once. ``luck``: of the host's varied kernels."""
+    """``figures``: instructions of each count by key; ``call`` counts once. ``luck``: of the host's varied kernels;
+    ``zeros``: the share of products with an operand 0, which cost less on cores without an FPU."""
 
     name: str = "cortexm"
     version: str = "2"
     figures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     luck: float = 1.0
+    zeros: float | None = None
 
     def kernel_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
         """Instructions of one call; the kernels work on whole layers."""
@@ -44,11 +49,13 @@ class FittedCost(HostCostModel):
             return np.zeros(shape, dtype=np.int64)
         keys = figures_keys(workload)
         key = next((key for key in keys if key in self.figures), GENERAL)
-        counts, values = counts_of(workload), self.figures[key]
+        counts, values = counts_of(workload, self.zeros), self.figures[key]
         if _guessed(workload, key, keys) and _competes(workload):
             values = {name: _UNKNOWN * value for name, value in values.items()}
         whole = values.get("call", 0.0) + sum(value * counts.get(name, 0) for name, value in values.items())
         whole *= self.luck if _varied(workload) else 1.0
+        if "," not in key and key != OWN and not workload.macs:  # layers of a few forms tell no part of another
+            whole = max(whole, sum(value * counts.get(name, 0) for name, value in self.figures[GENERAL].items()))
         return np.full(shape, int(np.ceil(whole)), dtype=np.int64)
 
     def launch_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -72,9 +79,11 @@ def _competes(workload: Workload) -> bool:
 def _varied(workload: Workload) -> bool:
     """Whether instructions of a kernel of the host vary between layers of one form, and the core has an own one."""
     replaced = stored(workload) or any(word in workload.kind for word in ("requant", "region"))
-    return workload.kind == _SOFTMAX or ("tile_macs" in workload.parameters and replaced)
+    single = stored(workload) and workload.operands[1].axes[-1].size == 1  # one output: sums stay in registers
+    return workload.kind == _SOFTMAX or ("tile_macs" in workload.parameters and replaced and not single)
 
 
 def cost_on(core: str) -> FittedCost:
     """The model of a core by its name."""
-    return FittedCost(figures=figures_of(core), luck=1.0 if CORE_NAMED[core].dsp else _LUCK)
+    known = CORE_NAMED[core]
+    return FittedCost(figures=figures_of(core), luck=1.0 if known.dsp else _LUCK, zeros=None if known.fpu else ZEROS)

@@ -10,25 +10,22 @@ from math import isqrt, prod
 from typing import TYPE_CHECKING
 
 from match_cortexm.figures import OWN
+from match_cortexm.moves import MOVES, UNROLLED, move, moved
+from match_cortexm.windows import inside, pooled
 
 if TYPE_CHECKING:
-    from match_core.contract.workload import Operand, Workload
+    from match_core.contract.workload import Workload
 
-#: Elements up to which loops are unrolled, and turns of the innermost loop of a convolution.
-_UNROLLED, _SHORT = 16, 8
-#: Axes of an image: samples, two of space, channels.
-_IMAGE_AXES = 4
+#: Turns of the innermost loop of a convolution.
+_SHORT = 8
 #: Ranks of packed weights: [taps, channels] of depthwise ones, [blocks, rows, columns, inputs, outputs] of an image.
 _DEPTHWISE_AXES, _CONV_AXES = 2, 5
-#: Bytes of a run from which it is copied by memcpy, and from which compilers call a function for that.
-_RUN_BYTES, _LONG_BYTES = 8, 64
-_WORD_BYTES, _VECTOR_BYTES = 4, 16
-#: Columns of transpositions for which vectors have instructions.
-_WOVEN = (2, 4)
-#: Patterns of the host that copy elements.
-MOVES = ("host_concat", "host_pad", "host_slice", "host_split", "host_transpose")
+_VECTOR_BYTES = 16
 #: Patterns of the host that combine the elements of windows and lines.
 _WINDOWS = ("pool", "reduce")
+#: Ends of the names of those that add them up.
+_TERMS = ("average_pool", "reduce_mean", "reduce_sum")
+_BYTE_BITS = 8
 
 
 def figures_keys(workload: Workload) -> tuple[str, ...]:
@@ -43,7 +40,7 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     numbers = "half" if half else "float" if floating else str(bits)
     key = f"{kind} {numbers}"
     if kind in MOVES:
-        form = _move(workload)
+        form = move(workload)
         return f"{key}, {form}", f"moves {bits}, {form}", f"moves {bits}"
     if workload.macs:
         sums = "half" if half else "floating" if "floating_tile_macs" in counts else "integer"
@@ -55,38 +52,14 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         return f"regions, {tile}" if "region" in kind else f"{key}, {tile}", *shared
     if any(name in kind for name in _WINDOWS):
         taps = counts.get("memory", 0) // counts["elements"] - 1
-        form = f"{taps} taps" if taps < _UNROLLED else "many taps"
-        inner = min(_inner(workload, isqrt(taps)), _inner(workload, isqrt(taps), columns=False))
-        padded = ", padded" if "pool" in kind and inner < 1 else ""
-        return f"{key}, {form}{padded}", f"{key}, {form}", key
+        few = taps < UNROLLED
+        form = f"{taps} taps" if few else "many taps"
+        padded = ", padded" if "pool" in kind and pooled(workload, taps, _rows(workload)) < 1 else ""
+        return f"{key}, {form}{padded}", f"{key}, {form}", *((f"{key}, few taps",) if few else ()), key
     form = _per_element(counts)
+    if "requant" in kind and workload.operands[0].element_bits == _BYTE_BITS:
+        key = f"{key} of bytes"  # their products have 32 bits
     return f"{key}, {form}{_broadcast(workload)}", f"{key}, {form}", key
-
-
-def _move(workload: Workload) -> str:
-    """How a copy moves elements: alone, in tiles, or in runs, whose ends may be at any byte."""
-    counts = counts_of(workload)
-    size = workload.operands[-1].element_bits // 8
-    run = size * counts["elements"] // max(1, counts["runs"])
-    if counts.get("steps", 0) > counts["elements"]:
-        return "tiles"
-    alone = size != _WORD_BYTES and counts.get("memory", 0) == 2 * counts["elements"]
-    if alone or run < max(_RUN_BYTES, 2 * size):
-        return f"elements{_alone(workload)}"
-    sides = {operand.axes[-1].size * size % _WORD_BYTES for operand in workload.operands if operand.axes}
-    odd = ", odd" if run % _WORD_BYTES or any(sides) else ""
-    return ("long runs" if run >= _LONG_BYTES else "short runs") + odd
-
-
-def _alone(workload: Workload) -> str:
-    """Helium stores two or four vectors element by element; loops over few channels have no turns."""
-    before, after = ([axis.size for axis in operand.axes] for operand in (workload.operands[0], workload.operands[-1]))
-    if after and after[-1] in _WOVEN and before[-len(after) + 1 :] == [after[-1], *after[1:-1]]:
-        return ", woven"
-    if after and after[-1] < max(_WOVEN):
-        return ", few columns"
-    rows = len(before) == len(after) == _IMAGE_AXES and before[-1] == after[1] and before[-2] == after[-1]
-    return ", few rows" if rows and before[-1] <= _SHORT else ""
 
 
 def _product(workload: Workload) -> str:
@@ -95,18 +68,18 @@ def _product(workload: Workload) -> str:
     result, elements = workload.operands[-1], workload.parameters["elements"]
     weights = workload.operands[1]
     taps = workload.macs // elements
-    few = "few taps" if taps <= _UNROLLED else "many taps"
+    few = "few taps" if taps <= UNROLLED else "many taps"
     if not stored(workload):
-        lines = ", unrolled" if result.axes[-1].size <= _UNROLLED else ""
+        lines = ", unrolled" if result.axes[-1].size <= UNROLLED else ""
         return "computed" if len(workload.operands) > 2 else f"sums of {few}{lines}"
     if len(weights.axes) == _DEPTHWISE_AXES and weights.axes[0].size == taps:
         return f"depthwise, {few}"
     if len(weights.axes) == _CONV_AXES:
         columns, inputs = (axis.size for axis in weights.axes[2:4])
         short = ", short" if inputs * (columns if _channels_last(workload) else 1) <= _SHORT else ""
-        if inputs == weights.axes[-1].size == 1 and not _channels_last(workload):
-            return "grouped"
-        return f"{'pointwise' if inputs == taps else 'windows'}{short}"
+        first, *_, last = (axis.size for axis in workload.operands[0].axes[1:])
+        grouped = "grouped " if inputs not in ((last,) if "nhwc" in workload.kind else (first, last)) else ""
+        return f"{grouped}{'pointwise' if inputs == taps else 'windows'}{short}"
     return "one row" if prod(axis.size for axis in result.axes[:-1]) == 1 else "products"
 
 
@@ -119,7 +92,7 @@ def _per_element(counts: Mapping[str, int]) -> str:
     """Operations per element if they are whole numbers; loops of few elements have no turns."""
     elements = counts["elements"]
     rest = {name: count for name, count in counts.items() if name != "elements"}
-    few = "few, " if elements <= _UNROLLED else ""
+    few = "few, " if elements <= UNROLLED else ""
     if any(count % elements for count in rest.values()):
         return f"{few}uneven"
     return few + " ".join(f"{count // elements} {name}" for name, count in rest.items())
@@ -138,55 +111,62 @@ def _broadcast(workload: Workload) -> str:
     return "".join(sorted(found))
 
 
-def counts_of(workload: Workload) -> Mapping[str, int]:
+def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, int]:
     """What the figures multiply: a workload's counts; the ``runs`` of neighbouring elements, of copies; ``stored``, the
-    products with weights as they are stored, whose last tile may repeat some; ``edges``, those of windows that leave
-    the image; ``positions`` and ``visits``, the windows of pooling and their taps, ``rest``, taps of channels that fill
-    no vector; ``rows`` of operators on lines."""
+    products with weights as they are stored, whose last tile may repeat some; ``inside``, those of taps in the image;
+    ``positions`` and ``visits``, the windows of pooling and their taps,
+    ``rest``, taps of channels that fill no vector; ``rows`` of operators on lines; ``others``, elements of a
+    softmax but the largest of a row, whose exponential is that of 0. ``zeros``: the share of products and
+    terms with an operand 0; with it, ``nonzero`` counts the others, of float32."""
+    found = _counts_of(workload)
+    summed = workload.macs or workload.kind.endswith(_TERMS)
+    terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)
+    terms = found.get("inside", terms)
+    if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found):
+        return found
+    return {**found, "nonzero": round(terms * (1 - zeros))}
+
+
+def _counts_of(workload: Workload) -> Mapping[str, int]:
+    """What numbers do not change."""
     kind, counts = workload.kind, workload.parameters
     if kind.startswith("cortexm_"):
         return counts
     *sources, result = workload.operands
     if kind in MOVES:
-        runs = sum(_runs(source, result, kind == "host_transpose") for source in sources)
-        lines = counts["elements"] // result.axes[-1].size if result.axes else 1
-        return {**counts, "runs": runs, "rows": lines}
+        return moved(workload)
     if not result.axes:
         return counts
     last = result.axes[-1].size
     if kind.startswith("host_nhwc") and "pool" in kind:
         positions, visits = counts["elements"] // last, counts["memory"] // last
-        lanes = _VECTOR_BYTES * 8 // result.element_bits
-        return {**counts, "positions": positions, "visits": visits, "rest": visits * (last % lanes)}
-    if not workload.macs and (_broadcast(workload) or "softmax" in kind or "norm" in kind):
-        return {**counts, "rows": counts["elements"] // last}
+        rest = visits * (last % (_VECTOR_BYTES * 8 // result.element_bits))
+        terms = counts["memory"] - counts["elements"]
+        found = {"positions": positions, "visits": visits, "rest": rest}
+        return {**counts, **found, "inside": round(terms * pooled(workload, terms // counts["elements"], 1))}
+    rows = counts["elements"] // last
+    if "softmax" in kind:
+        return {**counts, "rows": rows, "others": counts["elements"] - rows}
+    if not workload.macs and (_broadcast(workload) or "norm" in kind):
+        return {**counts, "rows": rows}
     if not workload.macs or not stored(workload):
         return counts
     weights = [axis.size for axis in sources[1].axes]
     channels = last if len(weights) != _CONV_AXES or _channels_last(workload) else result.axes[1].size
     found = {**counts, "stored": prod(weights) * counts["elements"] // channels}
-    kernel = weights[2] if len(weights) == _CONV_AXES else isqrt(weights[0]) if len(weights) == _DEPTHWISE_AXES else 1
-    if kernel > 1:
-        found["edges"] = round(workload.macs * (1 - _inner(workload, kernel)))
+    kernel = weights[1:3] if len(weights) == _CONV_AXES else [isqrt(weights[0])] * 2
+    if len(weights) in (_CONV_AXES, _DEPTHWISE_AXES) and max(kernel) > 1:
+        found["inside"] = round(found["stored"] * inside(workload, kernel, _rows(workload)))
     return found
 
 
-def _inner(workload: Workload, kernel: int, columns: bool = True) -> float:
-    """The share of windows inside the image along the axis of ``columns``, or that of rows, from the sizes of both
-    images; the stride is their ratio."""
-    source, result = ([axis.size for axis in workload.operands[place].axes] for place in (0, -1))
-    if len(source) != _IMAGE_AXES or len(result) != _IMAGE_AXES:
-        return 1.0
-    axis = (2 if _channels_last(workload) else 3) - (not columns)
-    stride = max(1, round(source[axis] / result[axis]))
-    return min(1.0, max(0, (source[axis] - kernel) // stride + 1) / result[axis])
-
-
 def _channels_last(workload: Workload) -> bool:
-    """Whether the last axis of an image is that of the channels: as many as weights have outputs."""
+    """Whether the last axis of an image is that of the channels: as many as weights have inputs, or outputs."""
     if "nhwc" in workload.kind or not stored(workload):
         return "nhwc" in workload.kind
-    weights = workload.operands[1].axes
+    weights, source = workload.operands[1].axes, [axis.size for axis in workload.operands[0].axes]
+    if len(weights) == _CONV_AXES and (source[1] == weights[3].size) != (source[-1] == weights[3].size):
+        return source[-1] == weights[3].size
     return len(weights) == _DEPTHWISE_AXES or (
         weights[0].size * weights[-1].size
         >= workload.operands[-1].axes[-1].size
@@ -194,13 +174,6 @@ def _channels_last(workload: Workload) -> bool:
     )
 
 
-def _runs(source: Operand, result: Operand, reordered: bool) -> int:
-    """Runs that are contiguous in both: axes from the last one, up to the first that differs."""
-    before, after = ([axis.size for axis in operand.axes] for operand in (source, result))
-    run = 1
-    while before and before[-1] == after[-1]:
-        run *= before.pop()
-        after.pop()
-    if before and not reordered:
-        run *= min(before[-1], after[-1])
-    return -(-min(prod(axis.size for axis in operand.axes) for operand in (source, result)) // max(run, 1))
+def _rows(workload: Workload) -> int:
+    """The axis of an image's rows."""
+    return 1 if _channels_last(workload) else 2

@@ -1,0 +1,71 @@
+"""How the host's copies move elements: alone, in tiles, or in runs; and what their figures multiply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import TYPE_CHECKING
+
+from match_cortexm.windows import IMAGE_AXES
+
+if TYPE_CHECKING:
+    from match_core.contract.workload import Operand, Workload
+
+#: Patterns of the host that copy elements.
+MOVES = ("host_concat", "host_pad", "host_slice", "host_split", "host_transpose")
+#: Elements up to which loops are unrolled, and lines of a transposition.
+UNROLLED, _FEW = 16, 8
+#: Bytes of a run from which it is copied by memcpy, and from which compilers call a function for that.
+_RUN_BYTES, _LONG_BYTES = 8, 64
+_WORD_BYTES = 4
+#: Columns of transpositions for which vectors have instructions.
+_WOVEN = (2, 4)
+
+
+def moved(workload: Workload) -> Mapping[str, int]:
+    """The counts of a copy, with its runs and rows."""
+    counts, (*sources, result) = workload.parameters, workload.operands
+    runs = sum(_runs(source, result, workload.kind == "host_transpose") for source in sources)
+    lines = counts["elements"] // result.axes[-1].size if result.axes else 1
+    return {**counts, "runs": runs, "rows": lines}
+
+
+def move(workload: Workload) -> str:
+    """How a copy moves elements: alone, in tiles, or in runs, whose ends may be at any byte."""
+    counts = moved(workload)
+    size = workload.operands[-1].element_bits // 8
+    run = size * counts["elements"] // max(1, counts["runs"])
+    if counts.get("steps", 0) > counts["elements"]:
+        return "tiles"
+    alone = size != _WORD_BYTES and counts.get("memory", 0) == 2 * counts["elements"]
+    if alone or run < max(_RUN_BYTES, 2 * size):
+        return f"elements{_alone(workload)}"
+    sides = {operand.axes[-1].size * size % _WORD_BYTES for operand in workload.operands if operand.axes}
+    odd = ", odd" if run % _WORD_BYTES or any(sides) else ""
+    return ("long runs" if run >= _LONG_BYTES else "short runs") + odd
+
+
+def _alone(workload: Workload) -> str:
+    """Helium stores two or four vectors element by element; loops over few channels, or few lines, have no turns."""
+    before, after = ([axis.size for axis in operand.axes] for operand in (workload.operands[0], workload.operands[-1]))
+    if after and after[-1] in _WOVEN and before[-len(after) + 1 :] == [after[-1], *after[1:-1]]:
+        return ", woven"
+    if after and after[-1] < max(_WOVEN):
+        return ", few columns"
+    if len(before) != IMAGE_AXES or len(after) != IMAGE_AXES:
+        return ""
+    first = before[-2:] == [after[-1], after[1]]  # channels were last
+    rows, line = (after[1], prod(after[2:])) if first else (prod(after[1:3]), after[3])
+    return ", few rows" if rows <= _FEW and line > UNROLLED else ""
+
+
+def _runs(source: Operand, result: Operand, reordered: bool) -> int:
+    """Runs that are contiguous in both: axes from the last one, up to the first that differs."""
+    before, after = ([axis.size for axis in operand.axes] for operand in (source, result))
+    run = 1
+    while before and before[-1] == after[-1]:
+        run *= before.pop()
+        after.pop()
+    if before and not reordered:
+        run *= min(before[-1], after[-1])
+    return -(-min(prod(axis.size for axis in operand.axes) for operand in (source, result)) // max(run, 1))
