@@ -47,15 +47,17 @@ class Layer:
     informed: int = 0
 
 
-def layers_of(model: Path, inputs: Mapping[str, NDArray[np.generic]], core: str, plugins: Plugins) -> list[Layer]:
-    """The layers of a network on a core."""
+def layers_of(
+    model: Path, inputs: Mapping[str, NDArray[np.generic]], core: str, plugins: Plugins, target: str | None = None
+) -> list[Layer]:
+    """The layers of a network on a core; ``target``: with this core, None: one with the core's own kernels."""
     machine = CORES[core][1]
     runner = next(runner for runner in plugins.runners() if runner.name == "qemu")
     with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
         directory = Path(work) / "net"
         board = Path(work) / "board.toml"
         board.write_text(made_board(core), encoding="utf-8")
-        request = CompileRequest(model=model, target=str(board), output=directory, name="net", cache=False)
+        request = CompileRequest(model=model, target=target or str(board), output=directory, name="net", cache=False)
         compilation = compile_model(request, plugins).compilation
         result = run_program(directory, inputs, plugins, place=Place(runner, machine))
     tasks = [task.assignment for task in compilation.program.tasks]
