@@ -104,9 +104,9 @@ def main(arguments: Sequence[str]) -> int:
                     path = Path(folder) / "net.onnx"
                     onnx.save(model, path)
                     for layer in layers_of(path, _inputs(model), core, plugins, target):
-                        own = [name for name in layer.counts if name.endswith("_calls")]
-                        if own and layer.counted:
-                            forms[own[0].removesuffix("_calls")].append(layer)
+                        if layer.keys[0].startswith("cmsis_nn_") and layer.counted:
+                            calls = next(name for name in layer.counts if name.endswith("_calls"))
+                            forms[calls.removesuffix("_calls")].append(layer)
     for form, group in forms.items():
         names = list(dict.fromkeys(name for layer in group for name in layer.counts if name.startswith(form)))
         values = fit(group, names, every=True)
