@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from onnx import helper
 
+from benchmarks.cortexm_moved import concat, deep_transpose, heads, pad, slice_, transpose
 from benchmarks.cortexm_net import Net, some_channels, some_image, some_rows
 from benchmarks.cortexm_written import ends, real_sum, tied_average, written, written_average
 
@@ -82,11 +83,8 @@ def _grouped(net: Net, kernel: int, inner: bool = False) -> None:
     groups, inputs, outputs = int(2 ** net.between(1, 4)), 4 * net.between(1, 3), 4 * net.between(1, 3)
     size, first = net.between(kernel + 1, 14), net.between(1, 8) if inner else groups * inputs
     x = net.source(1, first, size, size + net.between(0, 3))
-    x = (
-        net.between_layers(net.add("Relu", net.add("Conv", x, net.weight(groups * inputs, first, 1, 1))))
-        if inner
-        else x
-    )
+    if inner:
+        x = net.between_layers(net.add("Relu", net.add("Conv", x, net.weight(groups * inputs, first, 1, 1))))
     weight, bias = net.weight(groups * outputs, inputs, kernel, kernel), net.rng.normal(0, 1, groups * outputs)
     pads = [kernel // 2 * net.between(0, 1)] * 4
     y = net.add("Conv", x, weight, net.constant(bias), group=groups, pads=pads)
@@ -191,12 +189,6 @@ def _gelu(net: Net, biased: bool = False) -> None:
     net.result(net.add("Mul", net.add("Mul", x, net.add("Add", y, net.constant(1))), net.constant(0.5)))
 
 
-def _heads(net: Net, columns: bool = False) -> None:
-    """Rows of heads become heads of rows, or of ``columns``."""
-    shape = 1, net.between(8, 64), net.between(2, 6), int(2 ** net.between(4, 7))
-    net.result(net.add("Transpose", net.source(*shape), perm=[0, 2, 3, 1] if columns else [0, 2, 1, 3]))
-
-
 def _inner_conv(net: Net, kernel: int, depthwise: bool = False) -> None:
     """A convolution in the middle of a network, where channels are last."""
     inputs, stride, size = some_channels(net), 1 + (net.between(0, 2) == 0), net.between(kernel + 1, 14)
@@ -216,36 +208,6 @@ def _classifier(net: Net) -> None:
     inputs, outputs = 16 * net.between(1, 20), net.between(2, 20)
     bias = net.constant(net.rng.normal(0, 1, outputs))
     net.result(net.add("Gemm", net.source(1, inputs), net.weight(outputs, inputs), bias, transB=1))
-
-
-def _pad(net: Net) -> None:
-    shape, wide = some_image(net), net.between(1, 2)
-    net.result(net.add("Pad", net.source(*shape), net.constant([0, 0, wide, wide, 0, 0, wide, wide], np.int64)))
-
-
-def _transpose(net: Net) -> None:
-    orders = ([0, 2, 1, 3], [0, 2, 3, 1], [0, 3, 1, 2], [0, 1, 3, 2])
-    net.result(net.add("Transpose", net.source(*some_image(net)), perm=orders[net.between(0, 3)]))
-
-
-def _deep(net: Net) -> None:
-    """A small image of many channels, to or from channels that are last."""
-    shape = 1, 8 * net.between(1, 20), net.between(1, 4), net.between(2, 5)
-    back = bool(net.between(0, 1))
-    x = net.source(shape[0], *shape[2:], shape[1]) if back else net.source(*shape)
-    net.result(net.add("Transpose", x, perm=[0, 3, 1, 2] if back else [0, 2, 3, 1]))
-
-
-def _concat(net: Net) -> None:
-    _, channels, height, width = some_image(net, 24)
-    parts = [net.source(1, channels + 4 * k, height, width) for k in range(net.between(2, 3))]
-    net.result(net.add("Concat", *parts, axis=1))
-
-
-def _slice(net: Net) -> None:
-    rows, columns = net.between(4, 40), net.between(12, 120)
-    limits = [net.constant([value], np.int64) for value in (2, columns - 3, -1)]
-    net.result(net.add("Slice", net.source(rows, columns), *limits))
 
 
 def _reduce(net: Net) -> None:
@@ -293,20 +255,20 @@ KINDS: dict[str, Callable[[Net], None]] = {
     "layer_norm": _layer_norm,
     "gelu": _gelu,
     "gelu_biased": lambda net: _gelu(net, biased=True),
-    "pad": _pad,
-    "transpose": _transpose,
-    "transpose_deep": _deep,
-    "heads": _heads,
-    "heads_2": _heads,
-    "heads_columns": lambda net: _heads(net, columns=True),
+    "pad": pad,
+    "transpose": transpose,
+    "transpose_deep": deep_transpose,
+    "heads": heads,
+    "heads_2": heads,
+    "heads_columns": lambda net: heads(net, columns=True),
     "inner_conv": lambda net: _inner_conv(net, 3),
     "inner_pointwise": lambda net: _inner_conv(net, 1),
     "inner_pointwise_2": lambda net: _inner_conv(net, 1),
     "inner_depthwise": lambda net: _inner_conv(net, 3, depthwise=True),
     "inner_depthwise_2": lambda net: _inner_conv(net, 3, depthwise=True),
     "classifier": _classifier,
-    "concat": _concat,
-    "slice": _slice,
+    "concat": concat,
+    "slice": slice_,
     "reduce": _reduce,
     "relu": lambda net: _unary(net, "Relu"),
 }

@@ -7,13 +7,18 @@ from statistics import median
 
 import pytest
 from hypothesis import assume, given, settings
+from match_concurrent.mapping import costs as costs_module
 from match_concurrent.mapping.cost_table import CostTable
+from match_concurrent.mapping.costs import ShareCosts
+from match_concurrent.mapping.parts import Part
 from match_concurrent.mapping.rescaled import rescaled_cost
 from match_concurrent.share import divisible, restricted
+from match_core.contract.cost import Cost
 from match_core.contract.loops import LoopSchedule, TileLoop
 from match_core.contract.workload import Workload
 from match_schedule.engine import schedule
 
+from core.tests.map.rows import Price, lab
 from core.tests.schedule.conftest import conv2d, linear, request_for
 from core.tests.schedule.random_layers import workloads
 from tests.examples import examples
@@ -69,3 +74,18 @@ def test_costs_between_and_beyond_known_sizes() -> None:
     table.keep(6, (900, 9.0))
     assert table.at(12)[0] == 1200  # the line falls: in proportion to the nearest
     assert (table.nearest(5), table.nearest(7), table.nearest(1)) == (6, 8, 4)
+
+
+@pytest.mark.parametrize(("above", "requested"), [(1.01, False), (1.05, True)])
+def test_doubted_prices_are_replaced_by_exact_costs(
+    above: float, requested: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A price a little or clearly above the line between exact costs."""
+    made = lab({"a": ["in"]}, {"host": Price(0, 9000)}, rows=16, columns=8)
+    costs, part = ShareCosts(made.offered, made.scheduler), Part(0, "OY", 0, 8)
+    line = costs.cycles(Part(0)) // 2
+    monkeypatch.setattr(costs_module, "rescaled_cost", lambda *_: Cost(compute_cycles=round(above * line)))
+    made.scheduler.asked.clear()
+    assert costs.probe([part], doubted=0.02)
+    assert bool(made.scheduler.asked) == requested
+    assert costs.cycles(part) == (line if requested else round(above * line))

@@ -33,3 +33,21 @@ def test_results_in_vain_are_not_refined(part: float, refined: bool, monkeypatch
     found = choose_concurrent(*given, limit_cycles=int(whole.finish_cycles * part))
     assert found is not None and bool(near) == refined
     assert found.finish_cycles >= whole.finish_cycles
+
+
+@pytest.mark.parametrize(("part", "solved"), [(1.05, True), (0.9, False)])
+def test_windows_are_not_solved_for_results_in_vain(part: float, solved: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = lab(CHAIN, TWO, rows=16, columns=8, halo=15)
+    given = (made.model, made.offered, made.scheduler, choose(made.model, made.offered), ConcurrentOptions(**QUICK))
+    whole = choose_concurrent(*given)
+    assert whole is not None
+    windows: list[Any] = []
+    solve = searching.solve_windows
+
+    def watched(*arguments: Any) -> Any:
+        windows.append(arguments)
+        return solve(*arguments)
+
+    monkeypatch.setattr(searching, "solve_windows", watched)
+    choose_concurrent(*given, limit_cycles=int(whole.finish_cycles * part))
+    assert bool(windows) == solved

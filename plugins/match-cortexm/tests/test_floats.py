@@ -167,7 +167,9 @@ def test_only_layers_with_subnormal_numbers_run_twice(tmp_path: Path):
 
 
 @needs_emulator
-@pytest.mark.parametrize(("target", "machine"), [*((target, "") for target in TARGETS), ("host", "mps3-an547")])
+@pytest.mark.parametrize(
+    ("target", "machine"), [*((target, "") for target in (*TARGETS, "rp2040")), ("host", "mps3-an547")]
+)
 def test_sums_of_subnormal_numbers(target: str, machine: str, tmp_path: Path):
     """Compilers would turn the loop into vectors."""
     path = _saved(tmp_path, dict.fromkeys("ab", (TensorProto.FLOAT, (1, 64))), "Add", TensorProto.FLOAT)

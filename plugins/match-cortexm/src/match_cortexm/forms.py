@@ -114,10 +114,10 @@ def _broadcast(workload: Workload) -> str:
 def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, int]:
     """What the figures multiply: a workload's counts; the ``runs`` of neighbouring elements, of copies; ``stored``, the
     products with weights as they are stored, whose last tile may repeat some; ``inside``, those of taps in the image;
-    ``positions`` and ``visits``, the windows of pooling and their taps,
-    ``rest``, taps of channels that fill no vector; ``rows`` of operators on lines; ``others``, elements of a
-    softmax but the largest of a row, whose exponential is that of 0. ``zeros``: the share of products and
-    terms with an operand 0; with it, ``nonzero`` counts the others, of float32."""
+    ``positions`` and ``visits``, the windows of pooling and their taps; ``rest``, taps of channels that fill no vector;
+    ``rows`` of operators on lines; ``others``, elements of a softmax but the largest of a row, whose exponential is
+    that of 0. ``zeros``: the share of products and terms with an operand 0; with it, ``nonzero`` counts the others, of
+    float32."""
     found = _counts_of(workload)
     summed = workload.macs or workload.kind.endswith(_TERMS)
     terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)

@@ -61,10 +61,7 @@ def best_of_stage(
     """The first choice, which may contain parts with estimated costs, and then rounds with exact ones. With ``cuts``,
     the start in which units specialise has rounds of its own if it is better at first: it may be worse in the end."""
     spend //= 1 + evaluator.options.rounds_max  # the first choice gets a double share
-    share_options = [
-        share_options_of(operator, axes, evaluator, cuts=cuts, only_known=False)
-        for operator, axes in zip(evaluator.network.operators, along, strict=True)
-    ]
+    share_options = _divisions(along, evaluator, cuts=cuts, only_known=False)
     found = _optimised(best, share_options, evaluator, spend, limit_cycles)
     other = apart(found, share_options, evaluator, APART * spend) if cuts else None
     ways = (found,) if other is None else (found, other)
@@ -88,10 +85,7 @@ def _refined(
     costs, rounds = evaluator.costs, evaluator.options.rounds_max
     for number in range(rounds):
         if number > 0:
-            share_options = [
-                share_options_of(operator, axes, evaluator, cuts=cuts, only_known=True)
-                for operator, axes in zip(evaluator.network.operators, along, strict=True)
-            ]
+            share_options = _divisions(along, evaluator, cuts=cuts, only_known=True)
             found = improve(best, share_options, evaluator, spend, only_known=True)
         unknown = costs.confirm(part for division in found.choice for part in division)
         actual = evaluator.evaluate(found.choice, found.starts)
@@ -106,6 +100,16 @@ def _refined(
         if not unknown and number > 0:
             break
     return best
+
+
+def _divisions(
+    along: Sequence[tuple[DivisibleAxis, ...]], evaluator: Evaluator, *, cuts: bool, only_known: bool
+) -> list[ShareOptions]:
+    """Those of each operator."""
+    return [
+        share_options_of(operator, axes, evaluator, cuts=cuts, only_known=only_known)
+        for operator, axes in zip(evaluator.network.operators, along, strict=True)
+    ]
 
 
 def _near(division: Division, alongs: Sequence[DivisibleAxis], halvings: int) -> Iterator[Part]:
