@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -12,8 +13,11 @@ import numpy as np
 from match_core.contract.geometry import far_pitches, far_strides
 from match_core.map.dataflow import tensor_bytes
 
+from match_concurrent.share import operand_part
+
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+    from match_core.contract.candidate import Candidate
     from match_core.contract.mapping import Assignment
     from match_core.contract.workload import Operand
     from numpy.typing import NDArray
@@ -65,9 +69,11 @@ class TensorBox:
 
 def overlap(one: TensorBox, other: TensorBox) -> bool:
     """Whether the boxes have a byte in common."""
-    if (one.sizes, one.element_bits) == (other.sizes, other.element_bits):
-        pairs = zip(one.first, one.end, other.first, other.end, strict=True)
-        return all(first < stop and start < end for first, end, start, stop in pairs)
+    if one.sizes == other.sizes and one.element_bits == other.element_bits:
+        for first, end, start, stop in zip(one.first, one.end, other.first, other.end, strict=True):
+            if first >= stop or start >= end:
+                return False
+        return True
     (low, high), (start, stop) = one.hull, other.hull
     if low >= stop or start >= high:
         return False
@@ -76,6 +82,15 @@ def overlap(one: TensorBox, other: TensorBox) -> bool:
     place = np.searchsorted(stops, firsts, side="right")
     inside = place < len(stops)
     return bool((starts[place[inside]] < ends[inside]).any())
+
+
+def meet(boxes: Sequence[TensorBox], others: Sequence[TensorBox]) -> bool:
+    """Whether a box overlaps one of the others."""
+    for box in boxes:
+        for other in others:
+            if overlap(box, other):
+                return True
+    return False
 
 
 def whole(tensor: gs.Tensor) -> TensorBox:
@@ -87,24 +102,29 @@ def whole(tensor: gs.Tensor) -> TensorBox:
 def reads(assignment: Assignment, tensor: gs.Tensor) -> tuple[TensorBox, ...]:
     """The parts of a tensor that the assignment reads through its operands. The whole tensor if the assignment is a
     whole operator; nothing if it does not read the tensor."""
-    return _regions(assignment, tensor, "input")
+    return boxes_of(assignment.candidate, tensor, "input")
 
 
 def writes(assignment: Assignment, tensor: gs.Tensor) -> tuple[TensorBox, ...]:
     """The parts of a tensor that the assignment writes; as for ``reads``."""
-    return _regions(assignment, tensor, "output")
+    return boxes_of(assignment.candidate, tensor, "output")
 
 
-def _regions(assignment: Assignment, tensor: gs.Tensor, role: str) -> tuple[TensorBox, ...]:
-    candidate = assignment.candidate
-    if candidate.share is None:
+def boxes_of(
+    candidate: Candidate, tensor: gs.Tensor, role: str, part: tuple[str, int, int] | None = None
+) -> tuple[TensorBox, ...]:
+    """The same for a candidate; ``part``: only for this dimension, first index and size of a whole operator, which is
+    faster than to make the candidate of the part."""
+    if candidate.share is None and part is None:
         nodes = candidate.match.nodes
         used = [t for node in nodes for t in (node.inputs if role == "input" else node.outputs)]
         return (whole(tensor),) if any(t is tensor or t.name == tensor.name for t in used) else ()
-    operands = [operand for operand in candidate.workload.operands if operand.role == role]
-    if role == "output":
-        return tuple(view_box(o) for o in operands) if candidate.match.output.name == tensor.name else ()
-    return tuple(view_box(o) for o in operands if candidate.match.tensor(o.name).name == tensor.name)
+    match, workload = candidate.match, candidate.workload
+    operands = [operand for operand in workload.operands if operand.role == role]
+    names = [(match.output if role == "output" else match.tensor(operand.name)).name for operand in operands]
+    touched = [operand for operand, name in zip(operands, names, strict=True) if name == tensor.name]
+    shown = touched if part is None else [operand_part(workload, operand, *part) for operand in touched]
+    return tuple(view_box(operand) for operand in shown)
 
 
 def view_box(operand: Operand) -> TensorBox:

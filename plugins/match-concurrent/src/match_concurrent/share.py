@@ -54,9 +54,25 @@ def restricted(workload: Workload, dim: str, first: int, size: int) -> Workload:
     return replace(
         workload,
         dims=tuple(replace(d, size=size) if d.name == dim else d for d in workload.dims),
-        operands=tuple(_part(workload, operand, dim, first, size) for operand in workload.operands),
+        operands=tuple(operand_part(workload, operand, dim, first, size) for operand in workload.operands),
         macs=workload.macs * size // kind.size,
     )
+
+
+def operand_part(workload: Workload, operand: Operand, dim: str, first: int, size: int) -> Operand:
+    """The part [first, first + size) of a dimension of one operand."""
+    number = next((n for n, axis in enumerate(operand.axes) if any(name == dim for name, _ in axis.terms)), None)
+    if number is None:
+        return operand
+    axis = operand.axes[number]
+    if operand.role == "constant":
+        axes = (*operand.axes[:number], replace(axis, size=size), *operand.axes[number + 1 :])
+        return replace(operand, axes=axes)
+    sizes = {d.name: size if d.name == dim else d.size for d in workload.dims}
+    tile = axis_tile(axis, {dim: first}, sizes)
+    view = replace(axis, size=tile.extent, offset=tile.pad_before, pitch=axis.pitch or axis.size)
+    base = operand.base + tile.first * far_strides(operand)[number]
+    return replace(operand, axes=(*operand.axes[:number], view, *operand.axes[number + 1 :]), base=base)
 
 
 def share_of(candidate: Candidate, dim: str, first: int, size: int) -> Candidate:
@@ -86,18 +102,3 @@ def _packing(workload: Workload, dim: str) -> list[int]:
     """Groups in which operands store the indices of a dimension."""
     axes = [axis for operand in workload.operands for axis in operand.axes]
     return [axis.round_up for axis in axes if any(name == dim for name, _ in axis.terms)]
-
-
-def _part(workload: Workload, operand: Operand, dim: str, first: int, size: int) -> Operand:
-    number = next((n for n, axis in enumerate(operand.axes) if any(name == dim for name, _ in axis.terms)), None)
-    if number is None:
-        return operand
-    axis = operand.axes[number]
-    if operand.role == "constant":
-        axes = (*operand.axes[:number], replace(axis, size=size), *operand.axes[number + 1 :])
-        return replace(operand, axes=axes)
-    sizes = {d.name: size if d.name == dim else d.size for d in workload.dims}
-    tile = axis_tile(axis, {dim: first}, sizes)
-    view = replace(axis, size=tile.extent, offset=tile.pad_before, pitch=axis.pitch or axis.size)
-    base = operand.base + tile.first * far_strides(operand)[number]
-    return replace(operand, axes=(*operand.axes[:number], view, *operand.axes[number + 1 :]), base=base)

@@ -100,9 +100,7 @@ class Evaluator:
         self._forget_if_changed()
         if self._no_better.get(numbers, NEVER) >= than.value:
             return None
-        estimated = self._estimated(choice, numbers, than.finish)
-        worse = estimated is not None and (estimated, estimated, sum(map(len, choice))) >= than.value
-        found = None if worse else self._below(choice, numbers, than)
+        found = self._below(choice, numbers, than) if self._busy(choice, numbers) <= than.finish else None
         if found is None:
             self._no_better[numbers] = than.value
         return found
@@ -129,16 +127,21 @@ class Evaluator:
             lambda place: self._known_needs(place, choice, numbers),
         )
 
-    def _below(self, choice: Choice, numbers: Sequence[int], than: Evaluation) -> Evaluation | None:
-        """The choice, whose divisions have these numbers, if it is better."""
+    def _busy(self, choice: Choice, numbers: Sequence[int]) -> int:
+        """The cycles that the busiest queue works, which no order of the choice can be below."""
         gap = self.signalling.task_cycles
-        busy = dict.fromkeys(self.queues.by_unit.values(), -gap)
+        busy = [-gap] * len(self.queues.names)
         for number, division in zip(numbers, choice, strict=True):
             for queue, cycles, others in self._line(number, division):
                 busy[queue] += cycles + gap
                 for other in others:
                     busy[other] += cycles - gap  # as in least_finish
-        if max(busy.values()) > than.finish:
+        return max(busy)
+
+    def _below(self, choice: Choice, numbers: Sequence[int], than: Evaluation) -> Evaluation | None:
+        """The choice, whose divisions have these numbers, if it is better."""
+        estimated = self._estimated(choice, numbers, than.finish)
+        if estimated is not None and (estimated, estimated, sum(map(len, choice))) >= than.value:
             return None
         steps, places = self._plain_steps(choice, numbers)
         if least_finish(steps, self.signalling) > than.finish:

@@ -11,7 +11,7 @@ from match_core.contract.geometry import far_strides
 from match_core.ir.topology import Topology
 from match_core.map.dataflow import flow_of, tensor_bytes, tensors_of
 
-from match_concurrent.boxes import TensorBox, overlap, reads, writes
+from match_concurrent.boxes import TensorBox, boxes_of, meet
 from match_concurrent.mapping.parts import Cuttable, Division, Part
 from match_concurrent.mapping.timeline import HOST
 from match_concurrent.share import divisible, share_of
@@ -158,7 +158,7 @@ class Network:
             (reader, maker)
             for reader, boxes in enumerate(wanted)
             for maker, others in enumerate(written)
-            if any(overlap(box, other) for box in boxes for other in others)
+            if meet(boxes, others)
         )
 
     def reads_all(self, source: Source, parts: Sequence[Part]) -> bool:
@@ -180,8 +180,10 @@ class Network:
     def _touched(self, part: Part, tensor: str, *, made: bool) -> tuple[TensorBox, ...]:
         key = (part, tensor, made)
         if key not in self._regions:
-            find = writes if made else reads
-            self._regions[key] = find(self.part(part), self.tensors[tensor])
+            candidate, shown = self.offered[part.offer].candidate, (part.dim, part.first, part.size)
+            partial = bool(part.dim) and (part.first, part.size) != (0, candidate.workload.dim(part.dim).size)
+            role = "output" if made else "input"
+            self._regions[key] = boxes_of(candidate, self.tensors[tensor], role, shown if partial else None)
         return self._regions[key]
 
 
