@@ -31,7 +31,7 @@ def cuts_of(workload: Workload) -> tuple[Cut, ...]:
     """The dimensions that may be cut, in the workload's order, with at most TILINGS_MAX combinations of
     sizes."""
     cuttable = [dim for dim in workload.dims if dim.size > 1 and _may_cut(workload, dim)]
-    lists = [[tile for tile in _sizes(dim) if _is_valid(workload, dim, tile)] for dim in cuttable]
+    lists = [_valid_sizes(workload, dim) for dim in cuttable]
     _thin(lists)
     cuts = (Cut(dim, tuple(tiles)) for dim, tiles in zip(cuttable, lists, strict=True))
     return tuple(cut for cut in cuts if len(cut.tiles) > 1)
@@ -94,16 +94,13 @@ def _sizes(dim: Dim) -> list[int]:
     return sorted(balanced | {tile for tile in preferred if tile < dim.size}, reverse=True)
 
 
-def _is_valid(workload: Workload, dim: Dim, tile: int) -> bool:
-    """Whether no tile lies completely in the padding, and packed axes are cut at multiples of their rounding."""
-    if tile == dim.size:
-        return True
+def _valid_sizes(workload: Workload, dim: Dim) -> list[int]:
+    """The sizes with which no tile lies completely in the padding, and packed axes are cut at multiples of their
+    rounding. Tiles of axes that are as long as the dimension never lie in padding."""
     whole = {other.name: other.size for other in workload.dims}
-    for operand in workload.operands:
-        for axis in operand.axes:
-            if uses(axis, dim) and not _axis_is_valid(axis, dim, tile, whole):
-                return False
-    return True
+    axes = [axis for operand in workload.operands for axis in operand.axes if uses(axis, dim)]
+    axes = [axis for axis in axes if axis.windowed or axis.round_up > 1 or axis.size < dim.size]
+    return [t for t in _sizes(dim) if t == dim.size or all(_axis_is_valid(axis, dim, t, whole) for axis in axes)]
 
 
 def _axis_is_valid(axis: Axis, dim: Dim, tile: int, whole: dict[str, int]) -> bool:

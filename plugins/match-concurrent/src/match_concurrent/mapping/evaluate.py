@@ -60,6 +60,7 @@ class Evaluator:
     _queues_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
     #: Of the parts of numbered divisions, for costs that changed so often.
     _lines: dict[int, tuple[Line, ...]] = field(default_factory=dict)
+    _work: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     #: Choices by the numbers of their divisions: a value that they are not better than. Several starts of a search lead
     #: to the same choices.
     _no_better: dict[tuple[int, ...], Value] = field(default_factory=dict)
@@ -132,11 +133,21 @@ class Evaluator:
         gap = self.signalling.task_cycles
         busy = [-gap] * len(self.queues.names)
         for number, division in zip(numbers, choice, strict=True):
-            for queue, cycles, others in self._line(number, division):
-                busy[queue] += cycles + gap
-                for other in others:
-                    busy[other] += cycles - gap  # as in least_finish
+            work = self._work.get(number)
+            if work is None:
+                work = self._work[number] = self._work_of(number, division)
+            for queue, cycles in work:
+                busy[queue] += cycles
         return max(busy)
+
+    def _work_of(self, number: int, division: Division) -> tuple[tuple[int, int], ...]:
+        """Queues and the cycles that the parts of a division keep each busy."""
+        gap, work = self.signalling.task_cycles, dict[int, int]()
+        for queue, cycles, others in self._line(number, division):
+            work[queue] = work.get(queue, 0) + cycles + gap
+            for other in others:
+                work[other] = work.get(other, 0) + cycles - gap  # as in least_finish
+        return tuple(work.items())
 
     def _below(self, choice: Choice, numbers: Sequence[int], than: Evaluation) -> Evaluation | None:
         """The choice, whose divisions have these numbers, if it is better."""
@@ -179,6 +190,7 @@ class Evaluator:
     def _forget_if_changed(self) -> None:
         if self._changes != self.costs.changes:
             self._lines.clear()
+            self._work.clear()
             self._no_better.clear()
             self._changes = self.costs.changes
 
