@@ -8,7 +8,7 @@ they are the same on every machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from random import Random
@@ -17,15 +17,22 @@ from typing import TYPE_CHECKING
 from match_concurrent.mapping.improve import improve
 from match_concurrent.mapping.parts import Cuttable, Division, Part, cut
 from match_concurrent.mapping.share_options import share_options_of
-from match_concurrent.mapping.start import specialised
+from match_concurrent.mapping.start import specialised, specialised_runs
 
 if TYPE_CHECKING:
     from match_concurrent.mapping.evaluate import Choice, Evaluation, Evaluator, Value
     from match_concurrent.mapping.network import DivisibleAxis
+    from match_concurrent.mapping.share_options import ShareOptions
 
 #: Of each round, the mean loss that is accepted at first, relative to the finish, and how often the coarse tiles are
 #: halved. Estimates: tried on a few networks on Carfield only.
 ROUNDS = ((0.02, 0), (0.01, 0), (0.01, 0), (0.005, 0), (0.005, 0), (0.005, 1), (0.003, 2))
+#: How many starts get many local changes, if there are more: those that are best after a few.
+IMPROVED = 6
+#: How much more effort starts with a specialised run of operators get than a round.
+RUNS_TIMES = 3
+#: The last rounds, which an improved run of operators gets.
+COLD = 3
 #: How often the mean loss is reduced in a round, and to what part.
 COOLINGS, COOLING = 40, 0.91
 #: Losses that are accepted, relative to the mean: quantiles of the exponential distribution.
@@ -51,17 +58,36 @@ class Pieces:
     _along: list[list[DivisibleAxis]] = field(default_factory=list)
 
     def improved(self, best: Evaluation, spend: int) -> Evaluation:
-        """The best choice after rounds that put about ``spend`` tasks on time lines; never worse than ``best``. Costs
-        are real after each round; within it, those of unknown sizes are prices or lie between them."""
+        """The best choice after rounds that put about ``spend`` tasks on time lines, and as many for runs of operators;
+        never worse than ``best``. Costs are real after each round; within it, those of unknown sizes are prices or lie
+        between them."""
         network, costs = self.evaluator.network, self.evaluator.costs
         own = [network.along(operator) for operator in network.operators]
         if not any(own):
             return best
         costs.probe(chain.from_iterable(_sizes(axis.coarse) for axis in chain(*own)))
+        options = [
+            share_options_of(operator, axes, self.evaluator, cuts=True, only_known=False)
+            for operator, axes in zip(network.operators, own, strict=True)
+        ]
         spend //= len(ROUNDS) + 1
-        present = self._specialised(own, spend)
+        present = self._best_of(specialised(options, self.evaluator), options, spend)
+        best = self._in_rounds(best, present, ROUNDS, own, spend)
+        runs = specialised_runs(best.choice, options, self.evaluator)
+        run = self._best_of(chain([best.choice], runs), options, RUNS_TIMES * spend)
+        return self._in_rounds(best, run, ROUNDS[-COLD:], own, spend) if run.finish < best.finish else best
+
+    def _in_rounds(
+        self,
+        best: Evaluation,
+        present: Evaluation,
+        rounds: Sequence[tuple[float, int]],
+        own: Sequence[tuple[DivisibleAxis, ...]],
+        spend: int,
+    ) -> Evaluation:
+        """The best of what was found and of rounds that begin with another choice."""
         best = min(best, present, key=_value)
-        for heat, halvings in ROUNDS:
+        for heat, halvings in rounds:
             self._along = [[_halved(axis, halvings) for axis in axes] for axes in own]
             start = best if halvings else present
             choice = self._annealed(start, heat, spend)
@@ -76,13 +102,13 @@ class Pieces:
         self.evaluator.costs.confirm(part for division in choice for part in division)
         return self.evaluator.evaluate(choice, starts)
 
-    def _specialised(self, own: Sequence[tuple[DivisibleAxis, ...]], spend: int) -> Evaluation:
-        """The best start in which units specialise, after local changes; these are repeated with real costs."""
-        options = [
-            share_options_of(operator, axes, self.evaluator, cuts=True, only_known=False)
-            for operator, axes in zip(self.evaluator.network.operators, own, strict=True)
-        ]
-        found = [self.evaluator.evaluate(start) for start in specialised(options, self.evaluator)]
+    def _best_of(self, starts: Iterable[Choice], options: Sequence[ShareOptions], spend: int) -> Evaluation:
+        """The best of some starts after local changes; these are repeated with real costs. Of many starts only those
+        that are best after a few changes."""
+        found = [self.evaluator.evaluate(start) for start in dict.fromkeys(starts)]
+        if len(found) > IMPROVED:
+            found = [improve(each, options, self.evaluator, spend // len(found)) for each in found]
+            found = sorted(found, key=_value)[:IMPROVED]
         for _ in range(2):
             improved = [improve(each, options, self.evaluator, spend // len(found) // 2) for each in found]
             found = [self._real(each.choice) for each in improved]

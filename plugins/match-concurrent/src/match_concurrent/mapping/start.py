@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING
 
-from match_concurrent.mapping.bounds import ideal_work
+from match_concurrent.mapping.bounds import ideal_shares, ideal_work, rates_of
 from match_concurrent.mapping.improve import improve
 from match_concurrent.mapping.parts import Cuttable, Division, Part, cut, division_of
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 LITTLE = 0.02
 #: The number of tasks of each unit's part if units specialise.
 PIECES = (1, 2, 4, 8)
+#: The same for a run of operators; and how many operators, or parts of all of them, runs consist of at most.
+RUN_PIECES, RUNS = (2, 4), 10
 #: How much longer the start in which units specialise may take than what was found. An estimate: of seven networks on
 #: Carfield it won in two, where it took 1.12 and 1.15 times as long, and in none of those from 1.19 on.
 WORSE_MAX = 1.25
@@ -60,6 +63,20 @@ def specialised(share_options: Sequence[ShareOptions], evaluator: Evaluator) -> 
             _ideal(own_options, fractions, evaluator, pieces) or own_options.entries[otherwise].division
             for own_options, fractions, otherwise in zip(share_options, ideal, fastest, strict=True)
         )
+
+
+def specialised_runs(choice: Choice, share_options: Sequence[ShareOptions], evaluator: Evaluator) -> Iterator[Choice]:
+    """The choice with another division of a run of operators: the ideal one of their work, in several tasks. Where
+    small tasks of other operators are dear, only a run is worth it."""
+    rates = [rates_of(operator, evaluator) for operator in evaluator.network.operators]
+    ends = sorted({*range(0, len(choice), max(1, len(choice) // RUNS)), len(choice)})
+    for first, end in combinations(ends, 2):
+        _, ideal = ideal_shares(rates[first:end])
+        for pieces in RUN_PIECES if end - first > 1 else ():
+            made = list(choice)
+            for number, fractions in zip(range(first, end), ideal, strict=True):
+                made[number] = _ideal(share_options[number], fractions, evaluator, pieces) or made[number]
+            yield tuple(made)
 
 
 def apart(
