@@ -48,6 +48,8 @@ REWEIGHTED, TRIED, LEAST = 30, 6, 0.02
 PARTS, MOST_ERROR, GAIN = 4, 2.0, 0.94
 #: Counts of products: their kernels do little else, and store results.
 PRODUCTS = ("tile_macs", "floating_tile_macs", "stored", "inside")
+#: Products and turns of whole windows, which do not count where those of tiles do.
+WHOLE = ("tile_macs", "floating_tile_macs", "memory", "steps")
 #: Few layers do not tell products from results, or what other shares of zeros take.
 SUMS_FEWEST = 8
 #: Counts of sums of floats on cores without an FPU, the first of the former: calls, which take nearly all instructions.
@@ -154,6 +156,8 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
     found: dict[str, Figures] = {GENERAL: fit(host, names, every=True)}
     for key, group in sorted(groups.items()):
         names = list(dict.fromkeys(name for layer in group for name in layer.counts))
+        if all("tiles" in layer.counts for layer in group):
+            names = [name for name in names if name not in WHOLE]
         if key.startswith(OWN):
             figures = fit(group, [name for name in names if name != "elements"], every=True)
             found.setdefault(OWN, {}).update(figures)

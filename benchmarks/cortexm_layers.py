@@ -87,9 +87,9 @@ def _built(model: onnx.ModelProto, core: str, plugins: Plugins) -> list[Layer]:
     inputs: dict[str, NDArray[np.generic]] = {}
     for value in model.graph.input:
         kind = value.type.tensor_type
-        dtype, shape = helper.tensor_dtype_to_np_dtype(kind.elem_type), [1, *(axis.dim_value for axis in kind.shape.dim)]
-        bytes_ = rng.integers(0, 128, shape) if dtype.kind in "iu" else rng.normal(0, 1, shape)
-        inputs[value.name] = bytes_.astype(dtype)
+        dtype, sizes = helper.tensor_dtype_to_np_dtype(kind.elem_type), [axis.dim_value for axis in kind.shape.dim]
+        numbers = rng.integers(0, 128, (1, *sizes)) if dtype.kind in "iu" else rng.normal(0, 1, (1, *sizes))
+        inputs[value.name] = numbers.astype(dtype)
     with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
         path = Path(work) / "net.onnx"
         onnx.save(model, path)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from match_cortexm.figures import OWN
 from match_cortexm.moves import MOVES, UNROLLED, move, moved
-from match_cortexm.windows import inside, pooled
+from match_cortexm.windows import inside, pooled, positions_of, tiled
 
 if TYPE_CHECKING:
     from match_core.contract.workload import Workload
 
-#: Turns of the innermost loop of a convolution.
-_SHORT = 8
+#: Statements of a loop that compilers unroll whole: gcc's max-completely-peeled-insns is 200, and it expects a third of
+#: them to vanish.
+_PEELED = 300
 #: Ranks of packed weights: [taps, channels] of depthwise ones, [blocks, rows, columns, inputs, outputs] of an image.
 _DEPTHWISE_AXES, _CONV_AXES = 2, 5
 _VECTOR_BYTES = 16
@@ -76,11 +77,19 @@ def _product(workload: Workload) -> str:
         return f"depthwise, {few}"
     if len(weights.axes) == _CONV_AXES:
         columns, inputs = (axis.size for axis in weights.axes[2:4])
-        short = ", short" if inputs * (columns if _channels_last(workload) else 1) <= _SHORT else ""
         first, *_, last = (axis.size for axis in workload.operands[0].axes[1:])
         grouped = "grouped " if inputs not in ((last,) if "nhwc" in workload.kind else (first, last)) else ""
+        turns = inputs * (columns if _channels_last(workload) and not grouped else 1)
+        short = ", short" if turns <= UNROLLED and turns * _statements(workload) <= _PEELED else ""
         return f"{grouped}{'pointwise' if inputs == taps else 'windows'}{short}"
     return "one row" if prod(axis.size for axis in result.axes[:-1]) == 1 else "products"
+
+
+def _statements(workload: Workload) -> int:
+    """Those of a turn of a convolution's innermost loop: two for each product, one for each value and weight, or two
+    if they are widened."""
+    positions, outputs = positions_of(workload), workload.operands[1].axes[-1].size
+    return 2 * positions * outputs + (positions + outputs) * (1 + (workload.operands[0].element_bits == _BYTE_BITS))
 
 
 def stored(workload: Workload) -> bool:
@@ -120,10 +129,10 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     float32."""
     found = _counts_of(workload)
     summed = workload.macs or workload.kind.endswith(_TERMS)
-    terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)
-    terms = found.get("inside", terms)
     if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found):
         return found
+    terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)
+    terms = workload.macs * _share(workload) if "tiles" in found else found.get("inside", terms)
     return {**found, "nonzero": round(terms * (1 - zeros))}
 
 
@@ -153,11 +162,20 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
         return counts
     weights = [axis.size for axis in sources[1].axes]
     channels = last if len(weights) != _CONV_AXES or _channels_last(workload) else result.axes[1].size
+    tiles = tiled(workload, _rows(workload)) if len(weights) == _CONV_AXES else {}
+    if tiles:
+        return {**counts, **tiles}
     found = {**counts, "stored": prod(weights) * counts["elements"] // channels}
-    kernel = weights[1:3] if len(weights) == _CONV_AXES else [isqrt(weights[0])] * 2
-    if len(weights) in (_CONV_AXES, _DEPTHWISE_AXES) and max(kernel) > 1:
-        found["inside"] = round(found["stored"] * inside(workload, kernel, _rows(workload)))
+    if len(weights) == _DEPTHWISE_AXES and weights[0] > 1:
+        found["inside"] = round(found["stored"] * _share(workload))
     return found
+
+
+def _share(workload: Workload) -> float:
+    """The share of taps inside the image, of convolutions."""
+    first, *rest = (axis.size for axis in workload.operands[1].axes)
+    kernel = rest[:2] if len(rest) == _CONV_AXES - 1 else [isqrt(first)] * 2
+    return inside(workload, kernel, _rows(workload))
 
 
 def _channels_last(workload: Workload) -> bool:

@@ -203,6 +203,7 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
     added = Op(ADD_REQUANT, "op", (Any("a"), Any("b")))
     fused += (_kernel("cortexm_add_twice", Op(_REQUANT, "second", (added,)), (SECOND, ADD), build_add, core),)
     single.append(("cortexm_add", added, ADD, build_add))
+    single.append(("cortexm_lookup", Op(LOOKUP, "op", (Any("x"),)), TABLE, build_lookup))
     single.append(("cortexm_softmax", Op(SOFTMAX_I8, "op", (Any("x"),)), SOFTMAX, build_softmax))
     if not core.fpu:
         single.append(("cortexm_quantize", Op("QuantizeLinear", "op", (Any("x"),)), ENDS, build_quantize))
@@ -210,7 +211,6 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
     if core.dsp:
         single.append(("cortexm_max_pool", Op(MAX_POOL, "op", (Any("x"),)), POOL, build_pool))
     if core.helium:
-        single.append(("cortexm_lookup", Op(LOOKUP, "op", (Any("x"),)), TABLE, build_lookup))
         single.append(("cortexm_real_pool", Op(REAL_POOL, "op", (Any("x"),)), REAL_WINDOW, build_real_pool))
         single.append(("cortexm_real", Op("|".join(TAKEN), "op"), REAL, build_real))
         fused += (_kernel("cortexm_real_region", None, (), build_real, core, real_regions),)
