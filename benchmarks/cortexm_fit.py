@@ -138,6 +138,8 @@ def fewest(key: str, layers: Sequence[Layer]) -> int:
         return SUMS_FEWEST
     if key.startswith("regions") or ("," in key and "tile_macs" in has and not key.startswith("products")):
         return STORED_FEWEST
+    if "tiles" in has:
+        return SUMS_FEWEST
     return MANY if key.endswith(ALONE) or "visits" in has else FEWEST
 
 

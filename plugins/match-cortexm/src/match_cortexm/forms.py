@@ -179,17 +179,25 @@ def _share(workload: Workload) -> float:
 
 
 def _channels_last(workload: Workload) -> bool:
-    """Whether the last axis of an image is that of the channels: as many as weights have inputs, or outputs."""
+    """Whether the last axis of an image is that of the channels, of which weights have inputs and outputs."""
     if "nhwc" in workload.kind or not stored(workload):
         return "nhwc" in workload.kind
-    weights, source = workload.operands[1].axes, [axis.size for axis in workload.operands[0].axes]
-    if len(weights) == _CONV_AXES and (source[1] == weights[3].size) != (source[-1] == weights[3].size):
-        return source[-1] == weights[3].size
-    return len(weights) == _DEPTHWISE_AXES or (
-        weights[0].size * weights[-1].size
-        >= workload.operands[-1].axes[-1].size
-        > (weights[0].size - 1) * weights[-1].size
-    )
+    weights = [axis.size for axis in workload.operands[1].axes]
+    if len(weights) != _CONV_AXES:
+        return (
+            len(weights) == _DEPTHWISE_AXES
+            or weights[0] * weights[-1] >= workload.operands[-1].axes[-1].size > (weights[0] - 1) * weights[-1]
+        )
+    return _has_channels(workload, -1) or not _has_channels(workload, 1)
+
+
+def _has_channels(workload: Workload, axis: int) -> bool:
+    """Whether an axis of a convolution may be that of its channels: some groups of the inputs, and of whole blocks."""
+    source, result = (workload.operands[place].axes[axis].size for place in (0, -1))
+    blocks, *_, inputs, outputs = (axis.size for axis in workload.operands[1].axes)
+    groups = max(1, source // inputs)
+    own = -(-result // groups)
+    return source % inputs == 0 and result % groups == 0 and groups * -(-own // outputs) == blocks
 
 
 def _rows(workload: Workload) -> int:
