@@ -31,7 +31,7 @@ COLLECTED = ((0, 8, 0.0), (2, 5, 0.7))
 FEWEST = 3
 #: Copies of single elements and windows of pooling need more layers: the core's own kernels take most of them, and
 #: leave odd ones.
-MANY, ALONE = 5, (", elements", ", woven", ", few rows", ", few columns")
+MANY, ALONE = 5, (", elements", ", woven", ", woven rows", ", few rows", ", few columns")
 #: Products of regions and those of integers of one pattern need more too: compilers keep the sums of some loops in
 #: registers and those of others, of the same form, on the stack, which differ twofold. Few layers tell their luck, many
 #: the mean.

@@ -93,9 +93,10 @@ def _grouped(net: Net, kernel: int, inner: bool = False) -> None:
 
 
 def _single(net: Net) -> None:
-    """A convolution of one channel to one."""
+    """A convolution of one channel to one. Its bias is positive: else a Relu may leave nothing, and compilers, which know
+    that of one channel, fill the result."""
     kernel, size = net.between(2, 4), net.between(6, 32)
-    weight, bias = net.weight(1, 1, kernel, kernel), net.constant(net.rng.normal(0, 1, 1))
+    weight, bias = net.weight(1, 1, kernel, kernel), net.constant(np.abs(net.rng.normal(0, 1, 1)))
     x = net.source(1, 1, size, size + net.between(-1, 3))
     net.result(_activated(net, net.add("Conv", x, weight, bias, pads=[kernel // 2 * net.between(0, 1)] * 4)), 4.0)
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+from onnx import TensorProto, helper
+
 from benchmarks.cortexm_net import Net, some_channels, some_rows
-from benchmarks.cortexm_written import written_average
+from benchmarks.cortexm_written import plain, written_average
 
 
 def _activated(net: Net, name: str) -> str:
@@ -72,6 +75,16 @@ def _bounded(net: Net) -> None:
     net.result(net.add("Clip", net.source(*some_rows(net)), net.constant(-1), net.constant(net.between(1, 6))))
 
 
+def _woven(net: Net) -> None:
+    """Two or four channels that are last become first, or the other way round."""
+    channels, rows, columns = 2 * net.between(1, 2), net.between(1, 14), net.between(2, 24)
+    if net.between(0, 1):
+        y = net.add("Transpose", net.source(1, rows, columns, channels), perm=[0, 3, 1, 2])
+    else:
+        y = net.add("Transpose", net.source(1, channels, rows, columns), perm=[0, 2, 3, 1])
+    net.result(y)
+
+
 RARE_KINDS: dict[str, Callable[[Net], None]] = {
     "few_channels": _few_channels,
     "few_channels_2": _few_channels,
@@ -85,9 +98,33 @@ RARE_KINDS: dict[str, Callable[[Net], None]] = {
     "many_operands_2": _many_operands,
     "whole_average": _whole_average,
     "bounded": _bounded,
+    "woven": _woven,
+    "woven_2": _woven,
+    "woven_3": _woven,
 }
+
+
+def _sums(net: Net) -> None:
+    """Sums over an image, as integers."""
+    channels, height, width = some_channels(net), net.between(2, 9), net.between(2, 9)
+    ones = net.constant(np.ones((channels, 1, height, width)), np.int8)
+    name = net.add("ConvInteger", plain(net, 1, channels, height, width), ones, group=channels)
+    net.outputs.append(helper.make_tensor_value_info(name, TensorProto.INT32, None))
+
+
+def _steep_softmax(net: Net) -> None:
+    """Lines whose exponentials are 0 in int8 but for the largest numbers."""
+    rows, columns = net.between(1, 24), net.between(8, 300)
+    x = net.real(plain(net, rows, columns), net.rng.uniform(0.03, 0.5), net.between(-20, 20))
+    net.result(net.add("Softmax", x, axis=-1), 1.0)
+
+
 #: Of int8 networks only.
 RARE_INTEGER_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"one_channel_{number}": _one_channel for number in range(4, 9)},  # own kernels take most
+    "sums": _sums,
+    "sums_2": _sums,
+    "steep_softmax": _steep_softmax,
+    "steep_softmax_2": _steep_softmax,
     "written_average_few": lambda net: written_average(net, net.between(2, 4), net.between(0, 2)),
 }
