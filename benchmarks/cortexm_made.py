@@ -93,8 +93,8 @@ def _grouped(net: Net, kernel: int, inner: bool = False) -> None:
 
 
 def _single(net: Net) -> None:
-    """A convolution of one channel to one. Its bias is positive: else a Relu may leave nothing, and compilers, which know
-    that of one channel, fill the result."""
+    """A convolution of one channel to one. Its bias is positive: else a Relu may leave nothing; compilers, which know
+    that of one channel, would fill the result."""
     kernel, size = net.between(2, 4), net.between(6, 32)
     weight, bias = net.weight(1, 1, kernel, kernel), net.constant(np.abs(net.rng.normal(0, 1, 1)))
     x = net.source(1, 1, size, size + net.between(-1, 3))
