@@ -9,7 +9,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from benchmarks.cortexm_net import Net, some_channels, some_rows
-from benchmarks.cortexm_written import plain, written_average
+from benchmarks.cortexm_written import plain_input, written_average
 
 
 def _activated(net: Net, name: str) -> str:
@@ -108,14 +108,14 @@ def _sums(net: Net) -> None:
     """Sums over an image, as integers."""
     channels, height, width = some_channels(net), net.between(2, 9), net.between(2, 9)
     ones = net.constant(np.ones((channels, 1, height, width)), np.int8)
-    name = net.add("ConvInteger", plain(net, 1, channels, height, width), ones, group=channels)
+    name = net.add("ConvInteger", plain_input(net, 1, channels, height, width), ones, group=channels)
     net.outputs.append(helper.make_tensor_value_info(name, TensorProto.INT32, None))
 
 
 def _steep_softmax(net: Net) -> None:
     """Lines whose exponentials are 0 in int8 but for the largest numbers."""
     rows, columns = net.between(1, 24), net.between(8, 300)
-    x = net.real(plain(net, rows, columns), net.rng.uniform(0.03, 0.5), net.between(-20, 20))
+    x = net.real(plain_input(net, rows, columns), net.rng.uniform(0.03, 0.5), net.between(-20, 20))
     net.result(net.add("Softmax", x, axis=-1), 1.0)
 
 
