@@ -123,6 +123,7 @@ def _broadcast(workload: Workload) -> str:
 def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, int]:
     """What the figures multiply: a workload's counts; the ``runs`` of neighbouring elements, of copies; ``stored``, the
     products with weights as they are stored, whose last tile may repeat some; ``inside``, those of taps in the image;
+    ``tiles``, ``lines`` and ``edges`` of convolutions (``windows.tiled``);
     ``positions`` and ``visits``, the windows of pooling and their taps; ``rest``, taps of channels that fill no vector;
     ``rows`` of operators on lines; ``others``, elements of a softmax but the largest of a row, whose exponential is
     that of 0. ``zeros``: the share of products and terms with an operand 0; with it, ``nonzero`` counts the others, of
@@ -132,7 +133,7 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found):
         return found
     terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)
-    terms = workload.macs * _share(workload) if "tiles" in found else found.get("inside", terms)
+    terms = round(workload.macs * _share(workload)) if "tiles" in found else found.get("inside", terms)
     return {**found, "nonzero": round(terms * (1 - zeros))}
 
 

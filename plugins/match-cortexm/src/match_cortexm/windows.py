@@ -34,8 +34,8 @@ def inside(workload: Workload, kernel: Sequence[int], first: int) -> float:
 def tiled(workload: Workload, first: int) -> Mapping[str, int]:
     """What the loops of a convolution of the host do, whose weights are [blocks, rows, columns, inputs, outputs of a
     tile]: ``tiles`` of neighbouring positions by outputs; ``lines``, runs of their innermost loop; ``edges``, addresses
-    that are looked up, as some columns of a tile may be outside of the image; ``inside``, products, also with such
-    columns, but not with rows outside. Empty if operands are no images. ``first``: the axis of rows."""
+    that are looked up, as taps of a tile may be outside of the image; ``inside``, products, also with columns outside,
+    but not with rows outside if these are 0. Empty if operands are no images. ``first``: the axis of rows."""
     axes = _axes(workload, first)
     if axes is None:
         return {}
@@ -49,17 +49,19 @@ def tiled(workload: Workload, first: int) -> Mapping[str, int]:
     reach = (positions - 1) * stride + kernel[1]
     middle = sum(0 <= place <= width - reach for place in places)
     ends, known = len(places) - middle, len(places) == 1  # of one tile, compilers know which columns are outside
-    samples = workload.operands[0].axes[0].size
     tops = range(-before[0], rows * stride - before[0], stride)
-    taken = sum(min(height, top + kernel[0]) - max(0, top) for top in tops)
+    taken = inner = sum(max(0, min(height, top + kernel[0]) - max(0, top)) for top in tops)
+    if "tile_macs" in workload.parameters and ("pad" in workload.kind or "region" in workload.kind):
+        # Integers are padded with their zero points: products with them count, and their places are looked up.
+        taken, inner = rows * kernel[0], sum(0 <= top <= height - kernel[0] for top in tops) * kernel[0]
     merged = first == 1 and inputs == workload.operands[0].axes[-1].size
-    entered = samples * blocks * taken
-    return {
-        "tiles": samples * blocks * rows * len(places),
-        "lines": entered * (middle * (1 if merged else kernel[1]) + known * ends * kernel[1]),
-        "edges": entered * (not known) * ends * kernel[1] * positions,
-        "inside": entered * len(places) * positions * kernel[1] * inputs * outputs,
+    found = {
+        "tiles": rows * len(places),
+        "lines": inner * middle * (1 if merged else kernel[1]) + known * taken * ends * kernel[1],
+        "edges": (not known) * (taken * len(places) - inner * middle) * kernel[1] * positions,
+        "inside": taken * len(places) * positions * kernel[1] * inputs * outputs,
     }
+    return {name: workload.operands[0].axes[0].size * blocks * number for name, number in found.items()}
 
 
 def positions_of(workload: Workload) -> int:
