@@ -14,7 +14,7 @@ from match_cortexm.moves import MOVES, UNROLLED, move, moved
 from match_cortexm.windows import inside, pooled, positions_of, tiled
 
 if TYPE_CHECKING:
-    from match_core.contract.workload import Workload
+    from match_core.contract.workload import Operand, Workload
 
 #: Statements of a loop that compilers unroll whole: gcc's max-completely-peeled-insns is 200, and it expects a third of
 #: them to vanish.
@@ -27,6 +27,8 @@ _WINDOWS = ("pool", "reduce")
 #: Ends of the names of those that add them up.
 _TERMS = ("average_pool", "reduce_mean", "reduce_sum")
 _BYTE_BITS = 8
+#: Counts of regions that call no function.
+_PLAIN = {"elements", "memory", "floating", "steps"}
 
 
 def figures_keys(workload: Workload) -> tuple[str, ...]:
@@ -60,7 +62,8 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     form = _per_element(counts)
     if "requant" in kind and workload.operands[0].element_bits == _BYTE_BITS:
         key = f"{key} of bytes"  # their products have 32 bits
-    return f"{key}, {form}{_broadcast(workload)}", f"{key}, {form}", key
+    plain = (f"{key}, plain",) if "region" in kind and not set(counts) - _PLAIN else ()
+    return f"{key}, {form}{_broadcast(workload)}", f"{key}, {form}", *plain, key
 
 
 def _product(workload: Workload) -> str:
@@ -109,15 +112,16 @@ def _per_element(counts: Mapping[str, int]) -> str:
 
 def _broadcast(workload: Workload) -> str:
     """Whether an operand is repeated along the last axis, or along others."""
-    result = workload.operands[-1]
-    sizes = [axis.size for axis in result.axes]
-    found = set()
-    for operand in workload.operands[:-1]:
-        own = [axis.size for axis in operand.axes]
-        pairs = zip(reversed(own), reversed(sizes), strict=False)
-        if 1 < prod(own) < prod(sizes) and all(one in (1, size) for one, size in pairs):
-            found.add(", by rows" if own[-1] == 1 else ", by columns")
-    return "".join(sorted(found))
+    *sources, result = workload.operands
+    return "".join(sorted({_repeats(operand, result) for operand in sources}))
+
+
+def _repeats(operand: Operand, result: Operand) -> str:
+    own, sizes = ([axis.size for axis in one.axes] for one in (operand, result))
+    pairs = zip(reversed(own), reversed(sizes), strict=False)
+    if not 1 < prod(own) < prod(sizes) or any(one not in (1, size) for one, size in pairs):
+        return ""
+    return ", by rows" if own[-1] == 1 else ", by columns"
 
 
 def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, int]:
@@ -158,7 +162,8 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     if "softmax" in kind:
         return {**counts, "rows": rows, "others": counts["elements"] - rows}
     if not workload.macs and (_broadcast(workload) or "norm" in kind):
-        return {**counts, "rows": rows}
+        ahead = sum(_repeats(operand, result) == ", by rows" for operand in sources)  # of the loop over a row
+        return {**counts, "rows": rows, "memory": counts["memory"] - ahead * (counts["elements"] - rows)}
     if not workload.macs or not stored(workload):
         return counts
     weights = [axis.size for axis in sources[1].axes]
