@@ -33,9 +33,9 @@ def inside(workload: Workload, kernel: Sequence[int], first: int) -> float:
 
 def tiled(workload: Workload, first: int) -> Mapping[str, int]:
     """What the loops of a convolution of the host do, whose weights are [blocks, rows, columns, inputs, outputs of a
-    tile]: ``tiles`` of neighbouring positions by outputs; ``lines``, runs of their innermost loop; ``edges``, taps whose
-    places are looked up, as some of a tile may be outside of the image; ``inside``, products, also with columns outside,
-    but not with rows outside if these are 0. Empty if operands are no images. ``first``: the axis of rows."""
+    tile]: ``tiles`` of neighbouring positions by outputs; ``lines``, runs of their innermost loop; ``edges``, taps
+    whose places are looked up, as some of a tile may be outside of the image; ``inside``, products, also with columns
+    outside, but not with rows outside if these are 0. Empty if operands are no images. ``first``: the axis of rows."""
     axes = _axes(workload, first)
     if axes is None:
         return {}
