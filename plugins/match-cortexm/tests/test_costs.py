@@ -92,10 +92,24 @@ def _plain(kind: str, *counts: tuple[str, int]) -> Workload:
     return Workload(kind, (Dim("N", counts[0][1], tileable=False),), operands, 0, counts)
 
 
+def test_numbers_of_rows_are_read_before_their_elements():
+    shapes = (("in0", "input", (8, 20)), ("in1", "input", (8, 1)), ("in2", "input", (20,)), ("out0", "output", (8, 20)))
+    operands = [
+        Operand(name, role, tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)), 32)
+        for name, role, shape in shapes
+    ]
+    counts = (("elements", 160), ("memory", 640), ("floating", 320), ("steps", 160))
+    region = Workload("host_region", (Dim("N", 160, tileable=False),), tuple(operands), 0, counts)
+    assert (counts_of(region)["rows"], counts_of(region)["memory"]) == (8, 640 - 160 + 8)
+    assert figures_keys(region)[0].endswith("1 steps, by columns, by rows")
+
+
 def test_figures_are_special_to_the_operations_per_element():
     long = _plain("host_region", ("elements", 100), ("memory", 300), ("floating", 200))
     special = "host_region float, 3 memory 2 floating"
-    assert figures_keys(long) == (special, special, "host_region float")
+    assert figures_keys(long) == (special, special, "host_region float, plain", "host_region float")
+    called = _plain("host_region", ("elements", 100), ("memory", 300), ("floating", 200), ("special", 100))
+    assert "host_region float, plain" not in figures_keys(called)
     assert figures_keys(_plain("host_lut", ("elements", 7), ("memory", 14)))[0] == "host_lut 8, few, 2 memory"
     softmax = _plain("host_softmax_i8", ("elements", 100), ("memory", 130))
     assert figures_keys(softmax)[0].endswith("8, uneven") and counts_of(softmax)["others"] == 99
