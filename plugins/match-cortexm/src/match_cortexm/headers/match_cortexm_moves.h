@@ -87,10 +87,18 @@ MATCH_CORTEXM_OWN static void match_cortexm_transpose_8(
         uint8_t *out = &to[row];
         int32_t column = 0;
         for (; column + 4 <= columns; column += 4) {
+#if defined(__ARM_ARCH_6M__)
             out[0] = a[0];
             out[rows] = a[1];
             out[2 * rows] = a[2];
             out[3 * rows] = a[3];
+#else
+            const uint32_t word = match_cortexm_load(a);
+            out[0] = (uint8_t)word;
+            out[rows] = (uint8_t)(word >> 8);
+            out[2 * rows] = (uint8_t)(word >> 16);
+            out[3 * rows] = (uint8_t)(word >> 24);
+#endif
             a += 4;
             out += 4 * rows;
             MATCH_CORTEXM_TURN;
