@@ -193,7 +193,7 @@ def test_zeros_cost_less_without_an_fpu(core, less):
     """Compiled programs have the mean share of what the made layers read."""
     assert pytest.approx(np.mean(SHARES)) == ZEROS
     model, tile = cost_on(core), {"N": np.array(972)}
-    layer = _product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12))
+    layer = _product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12), 3)
     all_, half, none, given = (
         int(replace(model, zeros=zeros).kernel_cycles(layer, tile)) for zeros in (1.0, 0.5, 0.0, model.zeros)
     )
