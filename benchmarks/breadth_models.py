@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -238,29 +239,35 @@ def blocked(bits: str = "INT4") -> onnx.ModelProto:
 
 _IMAGE = (1, 8, 16, 16)
 #: Every network by name: a function that makes it.
-MADE: Mapping[str, Callable[[], onnx.ModelProto]] = {
-    "float": lambda: float_network(_plain, _IMAGE),
-    "batch 1": lambda: quantised(_plain, _IMAGE),
-    **{f"batch {size}": lambda size=size: quantised(_plain, (size, *_IMAGE[1:])) for size in (2, 4, 16)},
-    "ConvTranspose": lambda: quantised(_transposed, _IMAGE),
-    "Conv3d": lambda: quantised(_volume, (1, 4, 8, 8, 8)),
-    "conv1d": lambda: quantised(_signal, (1, 8, 128)),
-    "uint8 weights": lambda: quantised(_plain, _IMAGE, unsigned=True),
-    "conv behind Concat": lambda: quantised(_joined, _IMAGE),
+MADE: Mapping[str, partial[onnx.ModelProto]] = {
+    "float": partial(float_network, _plain, _IMAGE),
+    "batch 1": partial(quantised, _plain, _IMAGE),
+    **{f"batch {size}": partial(quantised, _plain, (size, *_IMAGE[1:])) for size in (2, 4, 16)},
+    "ConvTranspose": partial(quantised, _transposed, _IMAGE),
+    "Conv3d": partial(quantised, _volume, (1, 4, 8, 8, 8)),
+    "conv1d": partial(quantised, _signal, (1, 8, 128)),
+    "uint8 weights": partial(quantised, _plain, _IMAGE, unsigned=True),
+    "conv behind Concat": partial(quantised, _joined, _IMAGE),
     **{
-        name: lambda operator=operator: quantised(_activated(operator), _IMAGE)
+        name: partial(quantised, _activated(operator), _IMAGE)
         for name, operator in (
             *(("hard-swish", "HardSwish"), ("sigmoid", "Sigmoid"), ("tanh", "Tanh"), ("SiLU", "SiLU")),
             ("leaky ReLU", "LeakyRelu"),
         )
     },
-    "squeeze and excite": lambda: quantised(_squeezed, _IMAGE),
-    "int4 weights, blocks": blocked,
-    "uint4 weights, blocks": lambda: blocked("UINT4"),
-    "ConvInteger, dynamic": dynamic,
-    "ConvInteger, integer": integer,
-    "legacy LayerNorm, GELU": lambda: quantised(_legacy, (1, 16, 32), opset=13),
-    "dense, batch 8": lambda: quantised(_dense, (8, 64)),
+    "squeeze and excite": partial(quantised, _squeezed, _IMAGE),
+    "int4 weights, blocks": partial(blocked),
+    "uint4 weights, blocks": partial(blocked, "UINT4"),
+    "ConvInteger, dynamic": partial(dynamic),
+    "ConvInteger, integer": partial(integer),
+    "legacy LayerNorm, GELU": partial(quantised, _legacy, (1, 16, 32), opset=13),
+    "dense, batch 8": partial(quantised, _dense, (8, 64)),
+}
+#: Those that are quantised, before that.
+FLOATS: Mapping[str, partial[onnx.ModelProto]] = {
+    f"{name}, float32": partial(float_network, *made.args, **made.keywords)
+    for name, made in MADE.items()
+    if made.func is quantised and "unsigned" not in made.keywords
 }
 
 

@@ -31,7 +31,7 @@ COLLECTED = ((0, 8, 0.0), (2, 5, 0.7))
 FEWEST = 3
 #: Copies of single elements and windows of pooling need more layers: the core's own kernels take most of them, and
 #: leave odd ones.
-MANY, ALONE = 5, (", elements", ", woven", ", few rows", ", few columns")
+MANY, ALONE = 5, (", elements", ", woven", ", woven rows", ", few rows", ", few columns")
 #: Products of regions and those of integers of one pattern need more too: compilers keep the sums of some loops in
 #: registers and those of others, of the same form, on the stack, which differ twofold. Few layers tell their luck, many
 #: the mean.
@@ -48,6 +48,8 @@ REWEIGHTED, TRIED, LEAST = 30, 6, 0.02
 PARTS, MOST_ERROR, GAIN = 4, 2.0, 0.94
 #: Counts of products: their kernels do little else, and store results.
 PRODUCTS = ("tile_macs", "floating_tile_macs", "stored", "inside")
+#: Products and turns of whole windows, which do not count where those of tiles do.
+WHOLE = ("tile_macs", "floating_tile_macs", "memory", "steps")
 #: Few layers do not tell products from results, or what other shares of zeros take.
 SUMS_FEWEST = 8
 #: Counts of sums of floats on cores without an FPU, the first of the former: calls, which take nearly all instructions.
@@ -136,6 +138,8 @@ def fewest(key: str, layers: Sequence[Layer]) -> int:
         return SUMS_FEWEST
     if key.startswith("regions") or ("," in key and "tile_macs" in has and not key.startswith("products")):
         return STORED_FEWEST
+    if "tiles" in has:
+        return SUMS_FEWEST
     return MANY if key.endswith(ALONE) or "visits" in has else FEWEST
 
 
@@ -154,6 +158,8 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
     found: dict[str, Figures] = {GENERAL: fit(host, names, every=True)}
     for key, group in sorted(groups.items()):
         names = list(dict.fromkeys(name for layer in group for name in layer.counts))
+        if all("tiles" in layer.counts for layer in group):
+            names = [name for name in names if name not in WHOLE]
         if key.startswith(OWN):
             figures = fit(group, [name for name in names if name != "elements"], every=True)
             found.setdefault(OWN, {}).update(figures)

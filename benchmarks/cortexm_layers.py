@@ -10,14 +10,19 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+import onnx
 from match_core.plugin.facade import Plugins
 from match_cortexm.cores import CORE_NAMED
 from match_cortexm.figures import LIKE
+from numpy.typing import NDArray
+from onnx import helper
 
+from benchmarks.breadth_models import FLOATS, MADE
 from benchmarks.cortexm_counts import CORES, Layer, layers_of, made_layers
 from benchmarks.runs import MODELS
 from benchmarks.tables import Cell, Column, Table
@@ -49,8 +54,17 @@ SETS = {
     ),
     "made": ("made",),
 }
+#: Networks of no set until the model was done: stored layers, and those of breadth_models.py.
+_SEEN = {name for names in SETS.values() for name in names}
+SETS |= {
+    "int8, new": (
+        *sorted(path.name for path in MODELS.glob("micro_conv_*") if path.name not in _SEEN),
+        *(name for name in MADE if name != "float"),
+    ),
+    "float32, new": (*FLOATS, "resnet50_block1_f32", "resnet50_block1_bn_f32"),
+}
 #: More than 100 million float32 products, which cores without an FPU compute in minutes of an emulator: not there.
-LONG = ("resnext50_block1_f32", "mobilebert_l1_f32")
+LONG = ("resnext50_block1_f32", "mobilebert_l1_f32", "resnet50_block1_f32", "resnet50_block1_bn_f32")
 #: Of made layers; the figures come from another seed.
 SEED = 1
 Row = tuple[str, str, Layer]
@@ -59,10 +73,27 @@ Row = tuple[str, str, Layer]
 def _layers(name: str, core: str, plugins: Plugins) -> list[Layer]:
     if name == "made":
         return made_layers(core, SEED, 1, plugins)
+    if name in {**MADE, **FLOATS}:
+        return _built({**MADE, **FLOATS}[name](), core, plugins)
     folder = MODELS / name
     with np.load(folder / "inputs.npz") as archive:
         inputs = {key: archive[key][:1] for key in archive.files}
     return layers_of(folder / "model.onnx", inputs, core, plugins)
+
+
+def _built(model: onnx.ModelProto, core: str, plugins: Plugins) -> list[Layer]:
+    """The layers of a network without a sample, for which there are random numbers."""
+    rng = np.random.default_rng(SEED)
+    inputs: dict[str, NDArray[np.generic]] = {}
+    for value in model.graph.input:
+        kind = value.type.tensor_type
+        dtype, sizes = helper.tensor_dtype_to_np_dtype(kind.elem_type), [axis.dim_value for axis in kind.shape.dim]
+        numbers = rng.integers(0, 128, (1, *sizes)) if dtype.kind in "iu" else rng.normal(0, 1, (1, *sizes))
+        inputs[value.name] = numbers.astype(dtype)
+    with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
+        path = Path(work) / "net.onnx"
+        onnx.save(model, path)
+        return layers_of(path, inputs, core, plugins)
 
 
 def rows_of(names: Sequence[str], cores: Sequence[str], plugins: Plugins) -> Iterator[Row]:

@@ -6,13 +6,14 @@ A network has many layers, each with inputs and an output of its own, so that on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 from onnx import helper
 
 from benchmarks.cortexm_moved import concat, deep_transpose, heads, pad, slice_, transpose
 from benchmarks.cortexm_net import Net, some_channels, some_image, some_rows
+from benchmarks.cortexm_rare import RARE_INTEGER_KINDS, RARE_KINDS
 from benchmarks.cortexm_written import ends, real_sum, tied_average, written, written_average
 
 #: Layers of a network, and bytes of its inputs.
@@ -92,9 +93,10 @@ def _grouped(net: Net, kernel: int, inner: bool = False) -> None:
 
 
 def _single(net: Net) -> None:
-    """A convolution of one channel to one."""
+    """A convolution of one channel to one. Its bias is positive: else a Relu may leave nothing; compilers, which know
+    that of one channel, would fill the result."""
     kernel, size = net.between(2, 4), net.between(6, 32)
-    weight, bias = net.weight(1, 1, kernel, kernel), net.constant(net.rng.normal(0, 1, 1))
+    weight, bias = net.weight(1, 1, kernel, kernel), net.constant(np.abs(net.rng.normal(0, 1, 1)))
     x = net.source(1, 1, size, size + net.between(-1, 3))
     net.result(_activated(net, net.add("Conv", x, weight, bias, pads=[kernel // 2 * net.between(0, 1)] * 4)), 4.0)
 
@@ -300,19 +302,26 @@ WIDE_KINDS = (
 
 def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -> Iterator[Net]:
     """Networks that have ``rounds`` layers of each kind in all."""
-    rng = np.random.default_rng([seed, (3 if quantised else 4) if wide else int(quantised)])
-    net = Net(rng, quantised, wide)
+    number = (3 if quantised else 4) if wide else int(quantised)
     kinds = {**KINDS, **INTEGER_KINDS} if quantised else KINDS
     kinds = {name: KINDS[name] for name in WIDE_KINDS} if quantised and wide else kinds
-    for _ in range(rounds):
-        for make in kinds.values():
-            if len(net.outputs) >= LAYERS or net.bytes_ >= MOST_BYTES:
-                yield net
-                net = Net(rng, quantised, wide)
-            make(net)
-    yield net
-    if quantised and not wide:  # one row: classifiers, autoencoders
+    yield from _networks(Net(np.random.default_rng([seed, number]), quantised, wide), kinds, rounds)
+    if quantised and wide:
+        return
+    rare = {**RARE_KINDS, **RARE_INTEGER_KINDS} if quantised else RARE_KINDS
+    yield from _networks(Net(np.random.default_rng([seed, number, 1]), quantised, wide), rare, rounds)
+    if quantised:  # one row: classifiers, autoencoders
         net = Net(np.random.default_rng([seed, 2]), quantised)
         for _ in range(2 * rounds):
             _dense(net, 1)
         yield net
+
+
+def _networks(net: Net, kinds: Mapping[str, Callable[[Net], None]], rounds: int) -> Iterator[Net]:
+    for _ in range(rounds):
+        for make in kinds.values():
+            if len(net.outputs) >= LAYERS or net.bytes_ >= MOST_BYTES:
+                yield net
+                net = Net(net.rng, net.quantised, net.wide)
+            make(net)
+    yield net

@@ -15,7 +15,7 @@ def written_average(net: Net, size: int = 0, wide: int = 0, plain: bool = False)
     channels, wide = some_channels(net), wide if size else net.between(0, 2)
     size = size or net.between(3, 9)
     if plain:
-        stored = _plain(net, 1, channels, size, size + wide)
+        stored = plain_input(net, 1, channels, size, size + wide)
     else:
         conv = net.add("Conv", net.source(1, 4, size, size + wide), net.weight(channels, 4, 1, 1))
         zero = net.constant(net.between(-128, -5), np.int8)
@@ -83,7 +83,7 @@ def _stored(net: Net, value: str) -> str:
     return net.add("Cast", net.add("Clip", shifted, *limits), to=TensorProto.INT8)
 
 
-def _plain(net: Net, *shape: int) -> str:
+def plain_input(net: Net, *shape: int) -> str:
     name = f"x{len(net.inputs)}"
     net.inputs.append(helper.make_tensor_value_info(name, TensorProto.INT8, shape))
     net.bytes_ += int(np.prod(shape))
@@ -99,7 +99,7 @@ def written(net: Net, added: bool = False) -> None:
     weight = net.constant(net.rng.integers(-127, 128, (outputs, 1 if depthwise else inputs, kernel, kernel)), np.int8)
     conv = net.add(
         "ConvInteger",
-        _plain(net, 1, inputs, size, size),
+        plain_input(net, 1, inputs, size, size),
         weight,
         net.constant(-128, np.int8),
         group=outputs if depthwise else 1,
@@ -110,7 +110,7 @@ def written(net: Net, added: bool = False) -> None:
     value = _rounded(net, _rounded(net, scaled, 1 << 31), 1 << net.rng.integers(7, 11, (1, outputs, 1, 1)))
     if added:
         out = size - kernel + 1
-        other = net.add("Cast", _plain(net, 1, outputs, out, out), to=TensorProto.INT64)
+        other = net.add("Cast", plain_input(net, 1, outputs, out, out), to=TensorProto.INT64)
         moved = net.add("Mul", net.add("Sub", other, net.constant(4, np.int64)), net.constant(1 << 20, np.int64))
         other = _rounded(net, net.add("Mul", moved, net.constant(1 << 30, np.int64)), 1 << 31)
         both = net.add("Add", net.add("Mul", value, net.constant(1 << 19, np.int64)), other)

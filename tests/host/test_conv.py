@@ -33,6 +33,9 @@ SHAPES = {
     "short lines, stride": (2, 1, 3, 8, (9, 37), (3, 3), (2, 2), (1, 1), (0, 1), (1, 1)),
     "short lines, kernel wider than the input": (1, 1, 2, 9, (3, 4), (5, 7), (1, 1), (1, 1), (2, 3), (2, 3)),
     "points of few inputs": (1, 1, 8, 16, (5, 9), (1, 1), (1, 1), (1, 1), (0, 0), (0, 0)),
+    "one channel": (2, 1, 1, 1, (9, 21), (3, 3), (1, 1), (1, 1), (1, 1), (1, 1)),
+    "one channel, stride": (1, 1, 1, 1, (7, 30), (4, 5), (2, 2), (1, 1), (3, 1), (1, 3)),
+    "one channel, kernel wider than the input": (1, 1, 1, 1, (3, 4), (5, 7), (1, 1), (1, 1), (2, 3), (2, 3)),
     "one dimension": (1, 1, 6, 11, (30,), (3,), (1,), (1,), (1,), (1,)),
     "three dimensions": (1, 1, 3, 9, (4, 5, 20), (2, 3, 3), (1, 2, 1), (1, 1, 2), (1, 0, 2), (0, 1, 2)),
 }
@@ -137,6 +140,11 @@ def _c_of(name: str, machine: str, fill: int | None = None) -> str:
 def test_short_pieces_of_lines_become_words_for_vectors_only(name: str) -> None:
     assert "int32_t line[" in _c_of(name, "generic")
     assert "int32_t line[" not in _c_of(name, "scalar")
+
+
+def test_a_line_of_one_channel_is_copied_where_some_is_padding() -> None:
+    assert "int32_t line[" in _c_of("one channel", "scalar")
+    assert "*from[" not in _c_of("one channel", "scalar") and "*from[" in _c_of("few outputs", "scalar")
 
 
 def test_bytes_are_stored_in_a_loop_of_their_own_for_vectors_only() -> None:

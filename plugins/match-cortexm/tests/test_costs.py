@@ -76,14 +76,14 @@ def _copy(kind: str, before: tuple[int, ...], after: tuple[int, ...], bits: int 
 
 
 def test_copies_count_runs():
-    rows = _copy("host_slice", (10, 32), (10, 20))
-    assert counts_of(rows)["runs"] == 10 and figures_keys(rows)[0] == "host_slice 8, short runs"
+    lines = _copy("host_slice", (10, 32), (10, 20))
+    assert counts_of(lines)["runs"] == 10 and figures_keys(lines)[0] == "host_slice 8, short runs"
     heads = _copy("host_transpose", (1, 6, 4, 64), (1, 4, 6, 64))
     assert counts_of(heads)["runs"] == 24 and figures_keys(heads)[0] == "host_transpose 8, long runs"
     assert figures_keys(_copy("host_slice", (10, 33), (10, 20)))[0] == "host_slice 8, short runs, odd"
     assert figures_keys(_copy("host_transpose", (20, 7), (7, 20), 32))[0] == "host_transpose 32, elements"
-    for before, after in (((1, 64, 2, 2), (1, 2, 2, 64)), ((1, 9, 9, 8), (1, 8, 9, 9))):
-        assert figures_keys(_copy("host_transpose", before, after))[0] == "host_transpose 8, elements, few rows"
+    for before, after, rows in (((1, 64, 2, 2), (1, 2, 2, 64), "woven"), ((1, 9, 9, 8), (1, 8, 9, 9), "few")):
+        assert figures_keys(_copy("host_transpose", before, after))[0] == f"host_transpose 8, elements, {rows} rows"
 
 
 def _plain(kind: str, *counts: tuple[str, int]) -> Workload:
@@ -92,10 +92,24 @@ def _plain(kind: str, *counts: tuple[str, int]) -> Workload:
     return Workload(kind, (Dim("N", counts[0][1], tileable=False),), operands, 0, counts)
 
 
+def test_numbers_of_rows_are_read_before_their_elements():
+    shapes = (("in0", "input", (8, 20)), ("in1", "input", (8, 1)), ("in2", "input", (20,)), ("out0", "output", (8, 20)))
+    operands = [
+        Operand(name, role, tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)), 32)
+        for name, role, shape in shapes
+    ]
+    counts = (("elements", 160), ("memory", 640), ("floating", 320), ("steps", 160))
+    region = Workload("host_region", (Dim("N", 160, tileable=False),), tuple(operands), 0, counts)
+    assert (counts_of(region)["rows"], counts_of(region)["memory"]) == (8, 640 - 160 + 8)
+    assert figures_keys(region)[0].endswith("1 steps, by columns, by rows")
+
+
 def test_figures_are_special_to_the_operations_per_element():
     long = _plain("host_region", ("elements", 100), ("memory", 300), ("floating", 200))
     special = "host_region float, 3 memory 2 floating"
-    assert figures_keys(long) == (special, special, "host_region float")
+    assert figures_keys(long) == (special, special, "host_region float, plain", "host_region float")
+    called = _plain("host_region", ("elements", 100), ("memory", 300), ("floating", 200), ("special", 100))
+    assert "host_region float, plain" not in figures_keys(called)
     assert figures_keys(_plain("host_lut", ("elements", 7), ("memory", 14)))[0] == "host_lut 8, few, 2 memory"
     softmax = _plain("host_softmax_i8", ("elements", 100), ("memory", 130))
     assert figures_keys(softmax)[0].endswith("8, uneven") and counts_of(softmax)["others"] == 99
@@ -105,7 +119,10 @@ def test_figures_are_special_to_the_operations_per_element():
     )
 
 
-def _product(kind: str, source: tuple[int, ...], weight: tuple[int, ...], result: tuple[int, ...]) -> Workload:
+def _product(
+    kind: str, source: tuple[int, ...], weight: tuple[int, ...], result: tuple[int, ...], positions: int = 4
+) -> Workload:
+    """A product with tiles of ``positions`` by the last axis of the weights."""
     shapes = zip(("in0", "in1", "out0"), ("input", "constant", "output"), (source, weight, result), strict=True)
     operands = tuple(
         Operand(name, role, tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)), 32)
@@ -113,7 +130,8 @@ def _product(kind: str, source: tuple[int, ...], weight: tuple[int, ...], result
     )
     elements = int(np.prod(result))
     macs = elements * int(np.prod(weight[1:-1]))
-    counts = (("elements", elements), ("floating_tile_macs", macs))
+    turns = macs // (positions * weight[-1]) + 2 * elements
+    counts = (("elements", elements), ("floating_tile_macs", macs), ("steps", turns))
     return Workload(kind, (Dim("N", elements, tileable=False),), operands, macs, counts)
 
 
@@ -123,19 +141,44 @@ def test_products_are_told_apart_by_their_inner_loops_and_tiles():
     assert figures_keys(inner)[0] == "host_nhwc_conv float, floating windows of 4"
     image = _product("host_conv_activation", (1, 3, 12, 12), (3, 2, 2, 3, 4), (1, 12, 11, 11))
     assert figures_keys(image)[0] == "host_conv_activation float, floating windows, short of 4"
-    assert counts_of(image)["inside"] == image.macs
+
+
+def test_loops_of_few_statements_are_unrolled():
+    """A turn has 40 statements with tiles of four by four, and 10 with one by four: 12 turns are 480 or 168."""
+    for positions, short in ((4, ""), (1, ", short")):
+        conv = _product("host_nhwc_conv", (1, 9, 9, 4), (3, 3, 3, 4, 4), (1, 9, 9, 12), positions)
+        assert figures_keys(conv)[0] == f"host_nhwc_conv float, floating windows{short} of 4"
 
 
 def test_groups_are_told_apart():
-    grouped = _product("host_nhwc_conv", (1, 9, 9, 16), (4, 3, 3, 4, 4), (1, 9, 9, 16))
+    grouped = _product("host_nhwc_conv", (1, 9, 9, 32), (4, 3, 3, 8, 4), (1, 9, 9, 16))
     assert figures_keys(grouped)[0] == "host_nhwc_conv float, floating grouped windows of 4"
 
 
+def test_convolutions_count_tiles_lines_and_edges():
+    """Nine positions are three tiles, of which the last overlaps; 25 of 27 rows are inside of the image."""
+    inner = counts_of(_product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12)))
+    assert (inner["tiles"], inner["lines"], inner["edges"]) == (3 * 9 * 3, 3 * 25 * 1, 3 * 25 * 2 * 3 * 4)
+    assert inner["inside"] == 3 * 25 * 3 * (4 * 3 * 16 * 4)
+    one = counts_of(_product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12), 9))
+    assert (one["tiles"], one["lines"], one["edges"]) == (3 * 9, 3 * 25 * 3, 0)
+    groups = counts_of(_product("host_conv_activation", (1, 4, 4, 16), (12, 3, 3, 4, 4), (1, 2, 2, 48), 2))
+    assert (groups["tiles"], groups["lines"]) == (12 * 2, 12 * 2 * 3 * 3)
+
+
+def test_rows_of_padding_that_is_not_zero_are_computed():
+    zeros = _product("host_conv_integer_requant", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12))
+    zeros = replace(zeros, geometry=(*zeros.geometry, ("tile_macs", zeros.macs)))
+    numbers = replace(zeros, kind="host_pad_conv_integer_requant")
+    assert counts_of(zeros)["inside"] * 27 == counts_of(numbers)["inside"] * 25
+    assert counts_of(numbers)["lines"] == 3 * 7 * 3 * 1
+
+
 def test_taps_in_the_image_and_zeros_are_counted():
-    """Of the 27 taps of an axis with 9 positions, two are outside."""
+    """Of the 27 taps of an axis with 9 positions, two are outside; convolutions compute those of columns, with 0."""
     inner = _product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12))
     inside = round(inner.macs * (25 / 27) ** 2)
-    assert counts_of(inner)["inside"] == inside and "nonzero" not in counts_of(inner)
+    assert "nonzero" not in counts_of(inner)
     assert counts_of(inner, 0.25)["nonzero"] == round(0.75 * inside)
     dense = _product("host_gemm", (1, 64), (3, 64, 4), (1, 12))
     assert counts_of(dense, 0.5)["nonzero"] == dense.macs // 2 and "inside" not in counts_of(dense)
@@ -150,7 +193,7 @@ def test_zeros_cost_less_without_an_fpu(core, less):
     """Compiled programs have the mean share of what the made layers read."""
     assert pytest.approx(np.mean(SHARES)) == ZEROS
     model, tile = cost_on(core), {"N": np.array(972)}
-    layer = _product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12))
+    layer = _product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12), 3)
     all_, half, none, given = (
         int(replace(model, zeros=zeros).kernel_cycles(layer, tile)) for zeros in (1.0, 0.5, 0.0, model.zeros)
     )

@@ -15,6 +15,8 @@ from match_core.run.compiled_program import run_program
 from match_cortexm.kernels.ends import least_numbers
 from match_cortexm.kernels.scalar import number_lines
 
+from benchmarks.breadth_models import MADE
+
 from .test_kernels import emulator, needs_emulator
 
 SCALES = [(0.0039, -128, "int8"), (0.1234, 7, "int8"), (1.0, 0, "uint8"), (1e-38, 3, "int8"), (3e38, 200, "uint8")]
@@ -99,3 +101,12 @@ def test_on_the_emulator(target: str, tmp_path: Path) -> None:
 )
 def test_registers_are_set_to_numbers(wide: bool, value: int, lines: list[str]) -> None:
     assert number_lines(wide, "r2", value) == lines
+
+
+def test_computed_scales_are_left_to_the_host(tmp_path: Path) -> None:
+    """DynamicQuantizeLinear is a QuantizeLinear whose scale the network computes."""
+    onnx.save(MADE["ConvInteger, dynamic"](), tmp_path / "net.onnx")
+    request = CompileRequest(model=tmp_path / "net.onnx", target="rp2040", output=tmp_path / "out", name="net")
+    program = compile_model(request, Plugins.load()).compilation.program
+    kinds = [task.assignment.candidate.workload.kind for task in program.tasks]
+    assert "cortexm_quantize" not in kinds and "host_quantize_linear" in kinds

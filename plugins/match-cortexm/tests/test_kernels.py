@@ -57,7 +57,7 @@ def test_on_the_twin(name, target, tmp_path):
         ),
         ("sums", "stm32l4r5"),
         ("wide_rows", "stm32l4r5"),
-        ("lookup", "corstone300"),
+        *(("lookup", target) for target in TARGETS),
     ],
 )
 def test_on_the_emulator(name, target, tmp_path):

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from match_cortexm.figures import OWN
 from match_cortexm.moves import MOVES, UNROLLED, move, moved
-from match_cortexm.windows import inside, pooled
+from match_cortexm.windows import inside, pooled, positions_of, tiled
 
 if TYPE_CHECKING:
-    from match_core.contract.workload import Workload
+    from match_core.contract.workload import Operand, Workload
 
-#: Turns of the innermost loop of a convolution.
-_SHORT = 8
+#: Statements of a loop that compilers unroll whole: gcc's max-completely-peeled-insns is 200, and it expects a third of
+#: them to vanish.
+_PEELED = 300
 #: Ranks of packed weights: [taps, channels] of depthwise ones, [blocks, rows, columns, inputs, outputs] of an image.
 _DEPTHWISE_AXES, _CONV_AXES = 2, 5
 _VECTOR_BYTES = 16
@@ -26,6 +27,8 @@ _WINDOWS = ("pool", "reduce")
 #: Ends of the names of those that add them up.
 _TERMS = ("average_pool", "reduce_mean", "reduce_sum")
 _BYTE_BITS = 8
+#: Counts of regions that call no function.
+_PLAIN = {"elements", "memory", "floating", "steps"}
 
 
 def figures_keys(workload: Workload) -> tuple[str, ...]:
@@ -59,7 +62,8 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     form = _per_element(counts)
     if "requant" in kind and workload.operands[0].element_bits == _BYTE_BITS:
         key = f"{key} of bytes"  # their products have 32 bits
-    return f"{key}, {form}{_broadcast(workload)}", f"{key}, {form}", key
+    plain = (f"{key}, plain",) if "region" in kind and not set(counts) - _PLAIN else ()
+    return f"{key}, {form}{_broadcast(workload)}", f"{key}, {form}", *plain, key
 
 
 def _product(workload: Workload) -> str:
@@ -76,11 +80,19 @@ def _product(workload: Workload) -> str:
         return f"depthwise, {few}"
     if len(weights.axes) == _CONV_AXES:
         columns, inputs = (axis.size for axis in weights.axes[2:4])
-        short = ", short" if inputs * (columns if _channels_last(workload) else 1) <= _SHORT else ""
         first, *_, last = (axis.size for axis in workload.operands[0].axes[1:])
         grouped = "grouped " if inputs not in ((last,) if "nhwc" in workload.kind else (first, last)) else ""
+        turns = inputs * (columns if _channels_last(workload) and not grouped else 1)
+        short = ", short" if turns <= UNROLLED and turns * _statements(workload) <= _PEELED else ""
         return f"{grouped}{'pointwise' if inputs == taps else 'windows'}{short}"
     return "one row" if prod(axis.size for axis in result.axes[:-1]) == 1 else "products"
+
+
+def _statements(workload: Workload) -> int:
+    """Those of a turn of a convolution's innermost loop: two for each product, one for each value and weight, or two
+    if they are widened."""
+    positions, outputs = positions_of(workload), workload.operands[1].axes[-1].size
+    return 2 * positions * outputs + (positions + outputs) * (1 + (workload.operands[0].element_bits == _BYTE_BITS))
 
 
 def stored(workload: Workload) -> bool:
@@ -100,30 +112,32 @@ def _per_element(counts: Mapping[str, int]) -> str:
 
 def _broadcast(workload: Workload) -> str:
     """Whether an operand is repeated along the last axis, or along others."""
-    result = workload.operands[-1]
-    sizes = [axis.size for axis in result.axes]
-    found = set()
-    for operand in workload.operands[:-1]:
-        own = [axis.size for axis in operand.axes]
-        pairs = zip(reversed(own), reversed(sizes), strict=False)
-        if 1 < prod(own) < prod(sizes) and all(one in (1, size) for one, size in pairs):
-            found.add(", by rows" if own[-1] == 1 else ", by columns")
-    return "".join(sorted(found))
+    *sources, result = workload.operands
+    return "".join(sorted({_repeats(operand, result) for operand in sources}))
+
+
+def _repeats(operand: Operand, result: Operand) -> str:
+    own, sizes = ([axis.size for axis in one.axes] for one in (operand, result))
+    pairs = zip(reversed(own), reversed(sizes), strict=False)
+    if not 1 < prod(own) < prod(sizes) or any(one not in (1, size) for one, size in pairs):
+        return ""
+    return ", by rows" if own[-1] == 1 else ", by columns"
 
 
 def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, int]:
     """What the figures multiply: a workload's counts; the ``runs`` of neighbouring elements, of copies; ``stored``, the
     products with weights as they are stored, whose last tile may repeat some; ``inside``, those of taps in the image;
+    ``tiles``, ``lines`` and ``edges`` of convolutions (``windows.tiled``);
     ``positions`` and ``visits``, the windows of pooling and their taps; ``rest``, taps of channels that fill no vector;
     ``rows`` of operators on lines; ``others``, elements of a softmax but the largest of a row, whose exponential is
     that of 0. ``zeros``: the share of products and terms with an operand 0; with it, ``nonzero`` counts the others, of
     float32."""
     found = _counts_of(workload)
     summed = workload.macs or workload.kind.endswith(_TERMS)
-    terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)
-    terms = found.get("inside", terms)
     if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found):
         return found
+    terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)
+    terms = round(workload.macs * _share(workload)) if "tiles" in found else found.get("inside", terms)
     return {**found, "nonzero": round(terms * (1 - zeros))}
 
 
@@ -148,30 +162,48 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     if "softmax" in kind:
         return {**counts, "rows": rows, "others": counts["elements"] - rows}
     if not workload.macs and (_broadcast(workload) or "norm" in kind):
-        return {**counts, "rows": rows}
+        ahead = sum(_repeats(operand, result) == ", by rows" for operand in sources)  # of the loop over a row
+        return {**counts, "rows": rows, "memory": counts["memory"] - ahead * (counts["elements"] - rows)}
     if not workload.macs or not stored(workload):
         return counts
     weights = [axis.size for axis in sources[1].axes]
     channels = last if len(weights) != _CONV_AXES or _channels_last(workload) else result.axes[1].size
+    tiles = tiled(workload, _rows(workload)) if len(weights) == _CONV_AXES else {}
+    if tiles:
+        return {**counts, **tiles}
     found = {**counts, "stored": prod(weights) * counts["elements"] // channels}
-    kernel = weights[1:3] if len(weights) == _CONV_AXES else [isqrt(weights[0])] * 2
-    if len(weights) in (_CONV_AXES, _DEPTHWISE_AXES) and max(kernel) > 1:
-        found["inside"] = round(found["stored"] * inside(workload, kernel, _rows(workload)))
+    if len(weights) == _DEPTHWISE_AXES and weights[0] > 1:
+        found["inside"] = round(found["stored"] * _share(workload))
     return found
 
 
+def _share(workload: Workload) -> float:
+    """The share of taps inside the image, of convolutions."""
+    first, *rest = (axis.size for axis in workload.operands[1].axes)
+    kernel = rest[:2] if len(rest) == _CONV_AXES - 1 else [isqrt(first)] * 2
+    return inside(workload, kernel, _rows(workload))
+
+
 def _channels_last(workload: Workload) -> bool:
-    """Whether the last axis of an image is that of the channels: as many as weights have inputs, or outputs."""
+    """Whether the last axis of an image is that of the channels, of which weights have inputs and outputs."""
     if "nhwc" in workload.kind or not stored(workload):
         return "nhwc" in workload.kind
-    weights, source = workload.operands[1].axes, [axis.size for axis in workload.operands[0].axes]
-    if len(weights) == _CONV_AXES and (source[1] == weights[3].size) != (source[-1] == weights[3].size):
-        return source[-1] == weights[3].size
-    return len(weights) == _DEPTHWISE_AXES or (
-        weights[0].size * weights[-1].size
-        >= workload.operands[-1].axes[-1].size
-        > (weights[0].size - 1) * weights[-1].size
-    )
+    weights = [axis.size for axis in workload.operands[1].axes]
+    if len(weights) != _CONV_AXES:
+        return (
+            len(weights) == _DEPTHWISE_AXES
+            or weights[0] * weights[-1] >= workload.operands[-1].axes[-1].size > (weights[0] - 1) * weights[-1]
+        )
+    return _has_channels(workload, -1) or not _has_channels(workload, 1)
+
+
+def _has_channels(workload: Workload, axis: int) -> bool:
+    """Whether an axis of a convolution may be that of its channels: some groups of the inputs, and of whole blocks."""
+    source, result = (workload.operands[place].axes[axis].size for place in (0, -1))
+    blocks, *_, inputs, outputs = (axis.size for axis in workload.operands[1].axes)
+    groups = max(1, source // inputs)
+    own = -(-result // groups)
+    return source % inputs == 0 and result % groups == 0 and groups * -(-own // outputs) == blocks
 
 
 def _rows(workload: Workload) -> int:

@@ -56,7 +56,9 @@ def _alone(workload: Workload) -> str:
         return ""
     first = before[-2:] == [after[-1], after[1]]  # channels were last
     rows, line = (after[1], prod(after[2:])) if first else (prod(after[1:3]), after[3])
-    return ", few rows" if rows <= _FEW and line > UNROLLED else ""
+    if rows > _FEW or line <= UNROLLED:
+        return ""
+    return ", woven rows" if rows in _WOVEN else ", few rows"
 
 
 def _runs(source: Operand, result: Operand, reordered: bool) -> int:

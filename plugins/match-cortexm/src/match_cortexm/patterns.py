@@ -26,7 +26,7 @@ from match_cortexm.kernels.pool import MAX_POOL, REAL_POOL, build_pool, build_re
 from match_cortexm.kernels.product import build_product
 from match_cortexm.kernels.real import build_real, real_refusal, real_regions
 from match_cortexm.kernels.softmax import SOFTMAX_I8, build_softmax, softmax_of
-from match_cortexm.kernels.transpose import Matrices, build_transpose, matrices_of
+from match_cortexm.kernels.transpose import build_transpose, matrices_of
 from match_cortexm.kernels.vectors import TAKEN
 
 if TYPE_CHECKING:
@@ -157,15 +157,6 @@ def _transpose_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _words_refusal(match: Match) -> str | None:
-    """Blocks of bytes are loaded as words; byte by byte, they take more than the host's loops."""
-    node = match.node("op")
-    found, bytes_ = matrices_of(node), dtype_of(node.inputs[0]).itemsize == 1
-    if bytes_ and isinstance(found, Matrices) and (found.rows % 4 or found.columns % 4):
-        return f"{found.rows}x{found.columns} bytes, on a core that loads words at their addresses only"
-    return _no_halfwords_refusal(match)
-
-
 def _no_halfwords_refusal(match: Match) -> str | None:
     """Pairs of halfwords are packed by instructions of the DSP extension."""
     halfwords = dtype_of(match.node("op").inputs[0]).itemsize == 2
@@ -177,7 +168,6 @@ POOL = Constraint("pool", "bytes or int16, channels last, blocks of a word, few 
 REAL_WINDOW = Constraint("pool", "float32, channels last, blocks of 4 channels, few taps", _real_pool_refusal)
 TRANSPOSE = Constraint("matrices", "elements of 8 to 64 bits, rows become columns", _transpose_refusal)
 BYTES_OR_WORDS = Constraint("matrices", "elements of 8, 32 or 64 bits, rows become columns", _no_halfwords_refusal)
-WORDS = Constraint("matrices", "elements of 8, 32 or 64 bits, rows become columns, bytes by fours", _words_refusal)
 SOFTMAX = Constraint("softmax", "int8, the last axis, a table of 256 exponentials", _softmax_refusal)
 REAL = Constraint(
     "float32", "float32, lines of at least a vector, constant limits", lambda match: real_refusal(match.nodes)
@@ -188,7 +178,7 @@ TABLE = Constraint("table", "bytes, a constant table of 256 bytes", lambda match
 
 def kernels_of(core: Core) -> tuple[Kernel, ...]:
     """The core's own kernels."""
-    matrices = TRANSPOSE if core.dsp else BYTES_OR_WORDS if core.unaligned else WORDS
+    matrices = TRANSPOSE if core.dsp else BYTES_OR_WORDS
     single = [("cortexm_transpose", Op("Transpose", "op", (Any("x"),)), matrices, build_transpose)]
     fused: tuple[Kernel, ...] = ()
     fusions = {fusion.name: fusion for fusion in FUSIONS}
@@ -203,6 +193,7 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
     added = Op(ADD_REQUANT, "op", (Any("a"), Any("b")))
     fused += (_kernel("cortexm_add_twice", Op(_REQUANT, "second", (added,)), (SECOND, ADD), build_add, core),)
     single.append(("cortexm_add", added, ADD, build_add))
+    single.append(("cortexm_lookup", Op(LOOKUP, "op", (Any("x"),)), TABLE, build_lookup))
     single.append(("cortexm_softmax", Op(SOFTMAX_I8, "op", (Any("x"),)), SOFTMAX, build_softmax))
     if not core.fpu:
         single.append(("cortexm_quantize", Op("QuantizeLinear", "op", (Any("x"),)), ENDS, build_quantize))
@@ -210,7 +201,6 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
     if core.dsp:
         single.append(("cortexm_max_pool", Op(MAX_POOL, "op", (Any("x"),)), POOL, build_pool))
     if core.helium:
-        single.append(("cortexm_lookup", Op(LOOKUP, "op", (Any("x"),)), TABLE, build_lookup))
         single.append(("cortexm_real_pool", Op(REAL_POOL, "op", (Any("x"),)), REAL_WINDOW, build_real_pool))
         single.append(("cortexm_real", Op("|".join(TAKEN), "op"), REAL, build_real))
         fused += (_kernel("cortexm_real_region", None, (), build_real, core, real_regions),)

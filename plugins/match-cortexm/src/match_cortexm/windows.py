@@ -3,7 +3,7 @@ the padding are those that explain them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isqrt
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: Axes of an image: samples, two of space, channels.
 IMAGE_AXES = 4
+#: Steps that the host's convolutions count for each result, beside turns of their innermost loop.
+STEPS = 2
 #: Positions of the source and of the result along an axis.
 Axis = tuple[int, int]
 
@@ -22,18 +24,63 @@ def inside(workload: Workload, kernel: Sequence[int], first: int) -> float:
     axes = _axes(workload, first)
     if axes is None:
         return 1.0
-    stride, share = _stride(axes, kernel), 1.0
-    for (size, results), taps in zip(axes, kernel, strict=True):
-        before = max(0, (results - 1) * stride + taps - size) // 2
+    share, (stride, outside) = 1.0, _starts(axes, kernel)
+    for (size, results), taps, before in zip(axes, kernel, outside, strict=True):
         starts = [stride * place - before for place in range(results)]
         share *= sum(max(0, min(size, start + taps) - max(0, start)) for start in starts) / (results * taps)
     return share
+
+
+def tiled(workload: Workload, first: int) -> Mapping[str, int]:
+    """What the loops of a convolution of the host do, whose weights are [blocks, rows, columns, inputs, outputs of a
+    tile]: ``tiles`` of neighbouring positions by outputs; ``lines``, runs of their innermost loop; ``edges``, taps
+    whose places are looked up, as some of a tile may be outside of the image; ``inside``, products, also with columns
+    outside, but not with rows outside if these are 0. Empty if operands are no images. ``first``: the axis of rows."""
+    axes = _axes(workload, first)
+    if axes is None:
+        return {}
+    blocks, *kernel, inputs, outputs = (axis.size for axis in workload.operands[1].axes)
+    if kernel == [1, 1] and axes[0][0] * axes[1][0] == axes[0][1] * axes[1][1]:  # one line of all positions
+        axes = (1, 1), (axes[0][0] * axes[1][0],) * 2
+    (height, rows), (width, columns) = axes
+    stride, before = _starts(axes, kernel)
+    positions = min(columns, positions_of(workload))
+    places = [min(place, columns - positions) * stride - before[1] for place in range(0, columns, positions)]
+    reach = (positions - 1) * stride + kernel[1]
+    middle = sum(0 <= place <= width - reach for place in places)
+    ends, known = len(places) - middle, len(places) == 1  # of one tile, compilers know which columns are outside
+    tops = range(-before[0], rows * stride - before[0], stride)
+    taken = inner = sum(max(0, min(height, top + kernel[0]) - max(0, top)) for top in tops)
+    if "tile_macs" in workload.parameters and ("pad" in workload.kind or "region" in workload.kind):
+        # Integers are padded with their zero points: products with them count, and their places are looked up.
+        taken, inner = rows * kernel[0], sum(0 <= top <= height - kernel[0] for top in tops) * kernel[0]
+    merged = first == 1 and inputs == workload.operands[0].axes[-1].size
+    found = {
+        "tiles": rows * len(places),
+        "lines": inner * middle * (1 if merged else kernel[1]) + known * taken * ends * kernel[1],
+        "edges": (not known) * (taken * len(places) - inner * middle) * kernel[1] * positions,
+        "inside": taken * len(places) * positions * kernel[1] * inputs * outputs,
+    }
+    return {name: workload.operands[0].axes[0].size * blocks * number for name, number in found.items()}
+
+
+def positions_of(workload: Workload) -> int:
+    """Neighbouring positions of a tile of the host's convolutions, whose workloads count the turns of loops."""
+    turns = workload.parameters["steps"] - STEPS * workload.parameters["elements"]
+    return max(1, round(workload.macs / max(1, turns) / workload.operands[1].axes[-1].size))
 
 
 def pooled(workload: Workload, taps: int, first: int) -> float:
     """The share of a pooling's taps inside the image; windows are squares, or as long as an axis."""
     axes = _axes(workload, first) or ()
     return inside(workload, [min(isqrt(taps), size) for size, _ in axes], first)
+
+
+def _starts(axes: Sequence[Axis], kernel: Sequence[int]) -> tuple[int, list[int]]:
+    """The stride of windows, and how far the first one is outside of each axis."""
+    stride = _stride(axes, kernel)
+    sizes = zip(axes, kernel, strict=True)
+    return stride, [max(0, (results - 1) * stride + taps - size) // 2 for (size, results), taps in sizes]
 
 
 def _stride(axes: Sequence[Axis], kernel: Sequence[int]) -> int:

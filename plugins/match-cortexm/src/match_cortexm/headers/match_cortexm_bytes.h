@@ -208,4 +208,12 @@ static inline void match_cortexm_look_16(int8_t *to, const int8_t *from, const i
 
 #endif
 
+/* Looks 8 bytes up, one after another: they may replace those that they come from. */
+static inline void match_cortexm_look_8(int8_t *to, const int8_t *from, const int8_t *table)
+{
+    for (int32_t k = 0; k < 8; k++) {
+        to[k] = table[(uint8_t)from[k]];
+    }
+}
+
 #endif

@@ -77,6 +77,11 @@ MATCH_CORTEXM_INLINE void match_cortexm_s_computed(match_cortexm_s_t *value)
     (void)value;
 }
 
+MATCH_CORTEXM_INLINE const float *match_cortexm_s_place(const float *place)
+{
+    return place;
+}
+
 MATCH_CORTEXM_ONCE match_cortexm_s_t match_cortexm_s_all(float value)
 {
     const match_cortexm_s_t result = {{value, value, value, value}};
@@ -259,6 +264,13 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_stored(void)
     __asm__ volatile("" : : : "memory");
 }
 
+/* Compilers compute the addresses of neighbours from this one: registers are too few for one of each. */
+MATCH_CORTEXM_INLINE const float *match_cortexm_v_place(const float *place)
+{
+    __asm__("" : "+r"(place));
+    return place;
+}
+
 /* Computes a vector before the status is read. */
 MATCH_CORTEXM_INLINE void match_cortexm_v_computed(match_cortexm_v_t *value)
 {
@@ -396,6 +408,7 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_next_one(
 #define match_cortexm_v_store_some match_cortexm_s_store_some
 #define match_cortexm_v_stored match_cortexm_s_stored
 #define match_cortexm_v_computed match_cortexm_s_computed
+#define match_cortexm_v_place match_cortexm_s_place
 #define match_cortexm_v_all match_cortexm_s_all
 #define match_cortexm_v_of match_cortexm_s_of
 #define match_cortexm_v_add match_cortexm_s_add

@@ -4,6 +4,7 @@
 #ifndef MATCH_CORTEXM_MOVES_H
 #define MATCH_CORTEXM_MOVES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -41,23 +42,18 @@ static inline void match_cortexm_store(uint8_t *at, uint32_t word)
     memcpy(MATCH_CORTEXM_ALIGNED(at), &word, sizeof word);
 }
 
-/* Bytes [rows][columns] to [columns][rows]: blocks of four by four, then the rest of each strip, then the last rows. */
+/* Bytes [rows][columns] to [columns][rows]: blocks of four by four, then the rest of each strip, then the last rows. On
+ * Armv6-M, all rows are the last ones if words are not at multiples of four. */
 MATCH_CORTEXM_OWN static void match_cortexm_transpose_8(
     uint8_t *restrict to, const uint8_t *restrict from, int32_t rows, int32_t columns)
 {
     const uint32_t even = 0x00ff00ffu;
     int32_t row = 0;
+    bool words = true;
 #if defined(__ARM_ARCH_6M__)
-    if ((((uint32_t)rows | (uint32_t)columns | (uint32_t)(uintptr_t)to | (uint32_t)(uintptr_t)from) & 3u) != 0u) {
-        for (; row < rows; row++) {
-            for (int32_t column = 0; column < columns; column++) {
-                to[column * rows + row] = from[row * columns + column];
-                MATCH_CORTEXM_TURN;
-            }
-        }
-    }
+    words = (((uint32_t)rows | (uint32_t)columns | (uint32_t)(uintptr_t)to | (uint32_t)(uintptr_t)from) & 3u) == 0u;
 #endif
-    for (; row + 4 <= rows; row += 4) {
+    for (; words && (row + 4 <= rows); row += 4) {
         const uint8_t *a = &from[row * columns];
         uint8_t *out = &to[row];
         int32_t column = 0;
@@ -91,11 +87,18 @@ MATCH_CORTEXM_OWN static void match_cortexm_transpose_8(
         uint8_t *out = &to[row];
         int32_t column = 0;
         for (; column + 4 <= columns; column += 4) {
+#if defined(__ARM_ARCH_6M__)
+            out[0] = a[0];
+            out[rows] = a[1];
+            out[2 * rows] = a[2];
+            out[3 * rows] = a[3];
+#else
             const uint32_t word = match_cortexm_load(a);
             out[0] = (uint8_t)word;
             out[rows] = (uint8_t)(word >> 8);
             out[2 * rows] = (uint8_t)(word >> 16);
             out[3 * rows] = (uint8_t)(word >> 24);
+#endif
             a += 4;
             out += 4 * rows;
             MATCH_CORTEXM_TURN;

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.ir.reader import shape_of
+from match_core.ir.topology import is_constant
 from match_host.graph import constant_at, dtype_of, elements
 from match_host.kernels.code import Uses, inline_code
 from match_host.kernels.overlap import element_by_element
@@ -37,10 +38,12 @@ def ends_of(node: gs.Node) -> tuple[np.float32, int] | str:
     types = [dtype_of(tensor).name for tensor in (source, result)]
     if sorted(types, key=_BYTES.__contains__)[0] != "float32" or not set(types) & set(_BYTES):
         return f"from {types[0]} to {types[1]}"
-    scale = constant_at(node, 1)
-    zero = constant_at(node, 2) if len(node.inputs) > 2 and not node.inputs[2].is_empty() else np.zeros(1, np.int64)
-    if scale is None or zero is None or scale.size != 1 or zero.size != 1:
-        return "a scale or zero point is computed, or not one number"
+    if any(not is_constant(tensor) for tensor in node.inputs[1:] if not tensor.is_empty()):
+        return "a scale or zero point is computed"
+    scale, zero = constant_at(node, 1), constant_at(node, 2)
+    zero = np.zeros(1, np.int64) if zero is None else zero
+    if scale is None or scale.size != 1 or zero.size != 1:
+        return "a scale or zero point is not one number"
     value = np.float32(scale.reshape(-1)[0])
     if not (np.isfinite(value) and value > 0):
         return f"the scale is {value}"

@@ -1,4 +1,4 @@
-"""Look-ups in a table of 256 bytes: 16 with one gathering load of Helium."""
+"""Look-ups in a table of 256 bytes: 16 with one gathering load of Helium, or 8 in a turn of a loop."""
 
 from __future__ import annotations
 
@@ -38,22 +38,29 @@ def build_lookup(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Count
     """The kernel of one LutI8."""
     (node,) = nodes
     refusal = lookup_refusal(node)
-    if refusal is not None or not core.helium:
-        raise ValueError(f"{function}: {refusal or 'the core has no vectors'}")
-    count = elements(shape_of(node.outputs[0]))
+    if refusal is not None:
+        raise ValueError(f"{function}: {refusal}")
+    count, block = elements(shape_of(node.outputs[0])), 16 if core.helium else 8
     # The table starts with the result of -128; the vector's indices are the bytes as unsigned numbers.
     table = np.roll(values_of(node.inputs[1]).reshape(-1), 128).astype(np.int8)
-    left = "16" if count % 16 == 0 else f"{count} - i"
-    body = (
-        f"    for (int32_t i = 0; i < {count}; i += 16) {{\n"
-        f"        match_cortexm_look_16(&out0[i], &in0[i], in1, {left});\n"
-        "    }"
-    )
+    part = count % block > 0
+    end = count if core.helium else count - count % block
+    left = f", {f'{count} - i' if part else block}" if core.helium else ""
+    lines = [
+        f"for (int32_t i = 0; i < {end}; i += {block}) {{",
+        f"    match_cortexm_look_{block}(&out0[i], &in0[i], in1{left});",
+        "}",
+    ]
+    lines = [*(lines if end else ()), *(f"out0[{i}] = in1[(uint8_t)in0[{i}]];" for i in range(end, count))]
+    body = "\n".join(f"    {line}" for line in lines)
     uses = Uses()
     for name in (SHARED, BYTES):
         uses.headers[name] = header(name)
     code = inline_code(function, f"{node.op}: {count} bytes", node.inputs[:2], node.outputs[:1], body, uses, {1: table})
     code = replace(code, overlaps=element_by_element(node.inputs[:1], node.outputs[0]))
-    vectors = -(-count // 16)
-    form = f"lookup_mve{'' if left == '16' else '_part'}{'_few' if vectors <= UNROLLED else ''}"
-    return Counted(tuple(node.inputs[:2]), code, Work(), form, (("vectors", vectors),))
+    blocks, form = -(-count // block), "lookup"
+    counts: tuple[tuple[str, int], ...] = (("blocks", end // block), ("rest", count - end))
+    if core.helium:
+        form = f"lookup_mve{'_part' if part else ''}{'_few' if blocks <= UNROLLED else ''}"
+        counts = (("vectors", blocks),)
+    return Counted(tuple(node.inputs[:2]), code, Work(), form, counts)

@@ -101,30 +101,36 @@ class _Lines:
     def _block(self, variable: str, first: int, count: int) -> None:
         """The numbers from a place of the line on."""
         code, parts = self.code, [(start, min(LANES, count - start)) for start in range(0, count, LANES)]
+        read = [number for number, strides in enumerate(self.strides) if self._step(strides)]
         dense = row_major(self.group.shape)
         targets = [f"out0[{self._index(dense, variable, first + start)}]" for start, _ in parts]
+        for number in read:
+            place = self._index(self.strides[number], variable, first)
+            code.line(f"const float *const p{number} = {PREFIX}place(&in{number}[{place}]);")
         for number, (start, lanes) in enumerate(parts):
-            code.line(f"{VECTOR} r{number} = {self._value(f't{number}', variable, first + start, lanes, False)};")
+            code.line(f"{VECTOR} r{number} = {self._value(f't{number}', start, lanes, False)};")
             code.line(f"{PREFIX}computed(&r{number});")
         with code.block("if (match_cortexm_raised(MATCH_CORTEXM_FLUSHED))"):
+            for number in read:  # others than those of vectors, which need no registers for these
+                code.line(f"const float *const q{number} = {PREFIX}place(p{number});")
             for number, (target, (start, lanes)) in enumerate(zip(targets, parts, strict=True)):
-                value = self._value(f"s{number}", variable, first + start, lanes, True)
+                value = self._value(f"s{number}", start, lanes, True)
                 code.line(store(target, value, lanes).replace(PREFIX, SCALAR))
         with code.block("else"):
             for number, (target, (_, lanes)) in enumerate(zip(targets, parts, strict=True)):
                 code.line(store(target, f"r{number}", lanes))
 
-    def _value(self, name: str, variable: str, place: int, lanes: int, scalar: bool) -> str:
-        """C text of the result's numbers, in scalar code or in vectors; ``name`` of what comes before it."""
+    def _value(self, name: str, start: int, lanes: int, scalar: bool) -> str:
+        """C text of the result's numbers from ``start`` of a block on, in scalar code or in vectors; ``name`` of what
+        comes before it."""
         known: dict[str, str] = {}
 
         def operand(tensor: gs.Tensor) -> str:
             number = next(n for n, argument in enumerate(self.group.arguments) if argument.tensor.name == tensor.name)
             strides = self.strides[number]
-            if not self._step(strides) and not scalar:
-                return f"x{number}"
-            text = f"in{number}[{self._index(strides, variable, place)}]"
-            return load(text, lanes) if self._step(strides) else f"{PREFIX}all({text})"
+            if self._step(strides):
+                return load(f"{'q' if scalar else 'p'}{number}[{start}]", lanes)
+            return f"{PREFIX}all(in{number}[{self._index(strides)}])" if scalar else f"x{number}"
 
         *before, last = self.group.nodes
         for number, node in enumerate(before):

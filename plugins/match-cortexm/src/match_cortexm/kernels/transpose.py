@@ -63,7 +63,7 @@ def build_transpose(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Co
     if isinstance(found, str):
         raise ValueError(f"{function}: {found}")
     size, rows, columns = dtype_of(node.inputs[0]).itemsize, found.rows, found.columns
-    form = _form(found, size, core.helium)
+    form = _form(found, size, core)
     pointer = f"(uint{8 * size}_t *)"
     target, source = (pointer, f"(const {pointer[1:]}") if size <= 2 or form[0] != "transpose" else ("", "")
     call = f"match_cortexm_{form[0]}_{8 * size}"
@@ -86,15 +86,16 @@ def build_transpose(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Co
     return Counted(tuple(node.inputs[:1]), code, Work(), f"{form[0]}{8 * size}", tuple(counts.items()))
 
 
-def _form(found: Matrices, size: int, helium: bool) -> tuple[str, dict[str, int]]:
+def _form(found: Matrices, size: int, core: Core) -> tuple[str, dict[str, int]]:
     """The function, and its counts for a matrix: vectors along the longer axis."""
     longer, shorter = max(found.rows, found.columns), min(found.rows, found.columns)
-    if helium and size in LANES and (size > 2 or shorter <= MOST_APART):
+    if core.helium and size in LANES and (size > 2 or shorter <= MOST_APART):
         name = "gather" if longer == found.rows else "scatter"
         whole, part = divmod(longer, LANES[size])
         return name, {"lines": shorter, "vectors": shorter * whole, "parts": shorter * (part > 0)}
     height, width = BLOCKS[size]
-    strips, rest = (found.rows // height, found.rows % height) if size <= 2 else (0, found.rows)
+    blocks = size == 2 or (size == 1 and (core.unaligned or found.rows % height == found.columns % width == 0))
+    strips, rest = (found.rows // height, found.rows % height) if blocks else (0, found.rows)
     quads = found.columns // width if size == 1 else 0
     counts = {
         "blocks": strips * (found.columns // width),

@@ -33,7 +33,8 @@ WIDENED_BYTES, LEAST_WIDENED = 4096, 8
 class ConvOperands:
     """Collects the operands of one kernel. ``along``: the weights of an output are contiguous, else those of a block of
     outputs; ``gathers``: the values of a position are copied together first; ``widens``: the values of a line for a
-    tile become 32-bit numbers first, like weights; ``flips``: signed values are offset by 128; ``apart``: results
+    tile become 32-bit numbers first, like weights; ``copies``: so do values of one channel, and their padding, where a
+    tile has some; ``flips``: signed values are offset by 128; ``apart``: results
     first replace their sums; ``start`` is the text of a sum before its first product, ``outside`` that of a line of
     padding."""
 
@@ -56,7 +57,12 @@ class ConvOperands:
         self._pack()
         self.start = self._start()
         checked = self.line.leaves or (self.checked and not self.skips)
-        self.outside = self._outside() if checked and not (self.gathers or self.widens) else ""
+        # A line of one channel is copied with its padding: addresses would be as many as products.
+        single = (
+            conv.inputs == 1 and self.tile.outputs == 1 and conv.merges_taps and not self.fill_text.startswith("in")
+        )
+        self.copies = single and not machine.vectors
+        self.outside = self._outside() if checked and not (self.gathers or self.widens or self.copies) else ""
         self.first = len(self.arguments)
         if epilogue:
             self.arguments += [argument.tensor for argument in epilogue.arguments]

@@ -94,6 +94,9 @@ class ConvSums(ConvOperands):
 
     def edge(self, sums: TileWriter) -> None:
         """Add the products of a tile if some of its taps may lie outside the input."""
+        if self.copies:
+            self.widened(sums, None)
+            return
         conv, line, code = self.conv, self.line, self.code
         _, space, channel = conv.strides
         ctype = c_type(self.source_type)
@@ -122,8 +125,8 @@ class ConvSums(ConvOperands):
                 self._products(sums, i, [f"from[{number}][{index[number]}]" for number in numbers])
 
     def widened(self, sums: TileWriter, inside: str | None) -> None:
-        """Add the products of a tile, line by line: its values of a line become 32-bit numbers first. ``inside`` is the
-        condition that no tap lies outside the input."""
+        """Add the products of a tile, line by line: its values of a line are copied first. ``inside`` is the condition
+        that no tap lies outside the input; None: some do."""
         conv, line, code = self.conv, self.line, self.code
         step = line.stride * conv.inputs
         length = (self.tile.positions - 1) * step + conv.run
@@ -134,16 +137,19 @@ class ConvSums(ConvOperands):
             code.line(f"const {c_type(self.weight_type)} *const b = {address('in1', weights)};")
             with code.loop("i", conv.run) as i:
                 values = [f"line[{affine([(i, 1)], p * step)}]" for p in range(self.tile.positions)]
-                sums.add(values, lambda k, n: f"b[{affine([(i, self.input_step), (k, 1)], n)}]")
+                if self.copies:
+                    self._products(sums, i, values)
+                else:
+                    sums.add(values, lambda k, n: f"b[{affine([(i, self.input_step), (k, 1)], n)}]")
 
     def _widened_line(self, taps: list[str], length: int, inside: str | None) -> None:
-        """Declare ``line``: ``length`` values of a line as 32-bit numbers, including padding."""
+        """Declare ``line``: ``length`` values of a line, integers as 32-bit numbers, including padding."""
         line, code = self.line, self.code
         outer, offset = self._outer_place(taps)
         start = [(self.at[line.name], line.stride * self.conv.inputs)]
         before = line.before * self.conv.inputs
         outside = self._lines_outside(taps)
-        code.line(f"int32_t line[{length}];")
+        code.line(f"{c_type(self.source_type) if self.conv.floating else 'int32_t'} line[{length}];")
         if inside is not None:
             head = code.block(f"if ({mostly(self.uses)}({inside}))") if inside else nullcontext()
             with head, code.loop("j", length) as j:
