@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
     _Attempt = Callable[[Model, tuple[Assignment, ...]], "int | None"]
 
+#: How many programs in a row that are not better end moving tensors: one tensor may be too little to stop streaming.
+IDLE = 3
+
 
 @dataclass(frozen=True)
 class Deployed:
@@ -150,7 +153,7 @@ class Deploying:
         overflow, barred = frozenset[str](), frozenset[int]()
         first: Sequential | None = None
         best: Sequential | None = None
-        value = 0  # of the best
+        value = idle = 0  # of the best; repeats after it
         while True:
             scheduled, refused = self._scheduled(scheduler, overflow)
             allowed = tuple(item for item in scheduled if item.candidate.index not in barred)
@@ -160,17 +163,19 @@ class Deploying:
             made = Sequential(model, mapping, refused, scheduled, overflow, None, first.error if first else None)
             try:
                 deployment = self._planned(chosen, deployer)
-                if best is not None and deployment.mapping.objective_value >= value:
-                    return best
-                best, value = replace(made, deployment=deployment), deployment.mapping.objective_value
-                if not any(task.assignment.schedule.streamed(self.soc.home) for task in deployment.program.tasks):
+                idle += 1
+                if best is None or deployment.mapping.objective_value < value:
+                    best, value, idle = replace(made, deployment=deployment), deployment.mapping.objective_value, 0
+                if idle == IDLE or not any(
+                    task.assignment.schedule.streamed(self.soc.home) for task in deployment.program.tasks
+                ):
                     return best
             except InfeasibleError as error:
                 if best is not None:
                     return best
                 made = replace(made, error=error)
             more, fewer = deployer.overflowing(chosen.mapping), deployer.replaceable(chosen.mapping, allowed)
-            best = best and replace(best, spare=overflow | more)
+            best = best and (best if idle else replace(best, spare=overflow | more))
             if best is None and not more:
                 first = replace(first or made, error=made.error)
             if not more and not fewer:

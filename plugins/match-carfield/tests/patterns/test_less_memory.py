@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 
@@ -29,3 +30,19 @@ def test_units_stay_side_by_side_with_tensors_in_l3(tmp_path: Path) -> None:
     assert all(program.queues for program in programs)
     assert programs[0].predicted_cycles < programs[1].predicted_cycles < 1.1 * programs[0].predicted_cycles
     assert {buffer.memory for buffer in programs[1].buffers} >= {"l2", "l3"}
+
+
+def test_more_memory_is_not_slower_where_one_tensor_more_in_l3_does_not_help(tmp_path: Path) -> None:
+    """With 48,000 bytes, a program that streams constants gets better only when a second tensor moves: then it streams
+    less. With 46,000 bytes, two tensors have to move."""
+    made = HalfModel(3, 1, 16, 25, 5).conv(64, 3).relu()
+    for _ in range(3):
+        made.conv(64, 3, group=64).relu().conv(64, 1).relu()
+    model, plugins = made.save(tmp_path / "chain.onnx"), Plugins.load()
+
+    def cycles(size_bytes: int) -> int:
+        memory, execution = (("l2", size_bytes),), "sequential"
+        request = CompileRequest(model=model, target="carfield", memory=memory, execution=execution, cache=False)
+        return compile_model(request, plugins).compilation.program.predicted_cycles
+
+    assert cycles(48_000) <= cycles(46_000)

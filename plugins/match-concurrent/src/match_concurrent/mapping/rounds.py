@@ -147,8 +147,8 @@ def _optimised(
     found = solve_windows(first, share_options, evaluator, seconds / 2 if several else seconds)
     if several and thorough:  # the other half of the effort, for the others together
         part = seconds / 2 / len(others)
-        solved = (solve_windows(other, share_options, evaluator, part) for other in others)
-        found = min((found, *solved), key=lambda evaluation: evaluation.value)
+        also = (solve_windows(other, share_options, evaluator, part) for other in others)
+        found = min((found, *also), key=lambda evaluation: evaluation.value)
     if found.value < first.value and len(share_options) > WINDOW + STRIDE:
         again = solve_windows(first, share_options, evaluator, MORE * seconds)
         found = min(found, again, key=lambda evaluation: evaluation.value)
