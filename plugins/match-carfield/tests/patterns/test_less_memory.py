@@ -41,8 +41,8 @@ def test_more_memory_is_not_slower_where_one_tensor_more_in_l3_does_not_help(tmp
     model, plugins = made.save(tmp_path / "chain.onnx"), Plugins.load()
 
     def cycles(size_bytes: int) -> int:
-        memory, execution = (("l2", size_bytes),), "sequential"
-        request = CompileRequest(model=model, target="carfield", memory=memory, execution=execution, cache=False)
+        memory = (("l2", size_bytes),)
+        request = CompileRequest(model=model, target="carfield", memory=memory, execution="sequential", cache=False)
         return compile_model(request, plugins).compilation.program.predicted_cycles
 
     assert cycles(48_000) <= cycles(46_000)
