@@ -14,6 +14,19 @@ from core.tests.map.rows import lab
 from core.tests.map.test_concurrent import CHAIN, QUICK, TWO
 
 
+def watched(name: str, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The arguments of all calls of a function of the rounds, while these go on."""
+    calls: list[Any] = []
+    function = getattr(searching, name)
+
+    def called(*arguments: Any, **options: Any) -> Any:
+        calls.append(arguments)
+        return function(*arguments, **options)
+
+    monkeypatch.setattr(searching, name, called)
+    return calls
+
+
 @pytest.mark.parametrize(("part", "refined"), [(0.999, True), (0.9, False)])
 def test_results_in_vain_are_not_refined(part: float, refined: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same result, a little or far above the limit: parts that are similar to the chosen ones are requested only
@@ -22,14 +35,7 @@ def test_results_in_vain_are_not_refined(part: float, refined: bool, monkeypatch
     given = (made.model, made.offered, made.scheduler, choose(made.model, made.offered), ConcurrentOptions(**QUICK))
     whole = choose_concurrent(*given)
     assert whole is not None
-    near: list[Any] = []
-    found_near = searching._near
-
-    def watched(*arguments: Any) -> Any:
-        near.append(arguments)
-        return found_near(*arguments)
-
-    monkeypatch.setattr(searching, "_near", watched)
+    near = watched("_near", monkeypatch)
     found = choose_concurrent(*given, limit_cycles=int(whole.finish_cycles * part))
     assert found is not None and bool(near) == refined
     assert found.finish_cycles >= whole.finish_cycles
@@ -41,13 +47,6 @@ def test_windows_are_not_solved_for_results_in_vain(part: float, solved: bool, m
     given = (made.model, made.offered, made.scheduler, choose(made.model, made.offered), ConcurrentOptions(**QUICK))
     whole = choose_concurrent(*given)
     assert whole is not None
-    windows: list[Any] = []
-    solve = searching.solve_windows
-
-    def watched(*arguments: Any) -> Any:
-        windows.append(arguments)
-        return solve(*arguments)
-
-    monkeypatch.setattr(searching, "solve_windows", watched)
+    windows = watched("solve_windows", monkeypatch)
     choose_concurrent(*given, limit_cycles=int(whole.finish_cycles * part))
     assert bool(windows) == solved

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     _Attempt = Callable[[Model, tuple[Assignment, ...]], "int | None"]
 
-#: How many programs in a row that are not better end moving tensors: one tensor may be too little to stop streaming.
+#: So many programs in a row that are not better end the moves of tensors: one may be too few (an estimate).
 IDLE = 3
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ROUNDS = ((0.02, 0), (0.01, 0), (0.01, 0), (0.005, 0), (0.005, 0), (0.005, 1), (0.003, 2))
 #: How many starts get many local changes, if there are more: those that are best after a few.
 IMPROVED = 6
-#: How much more effort starts with a specialised run of operators get than a round.
+#: How much more effort starts with a specialised run of operators get than a round: an estimate, as are the others.
 RUNS_TIMES = 3
 #: The last rounds, which an improved run of operators gets.
 COLD = 3

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 LITTLE = 0.02
 #: The number of tasks of each unit's part if units specialise.
 PIECES = (1, 2, 4, 8)
-#: The same for a run of operators; and how many operators, or parts of all of them, runs consist of at most.
+#: The same for a run of operators. Runs begin and end at any operator; from twice RUNS operators on, at every second,
+#: third, ... one. Estimates.
 RUN_PIECES, RUNS = (2, 4), 10
 #: How much longer the start in which units specialise may take than what was found. An estimate: of seven networks on
 #: Carfield it won in two, where it took 1.12 and 1.15 times as long, and in none of those from 1.19 on.
