@@ -6,12 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnx_graphsurgeon as gs
 import pytest
-from match_beyond.choice import Choice, Chooser
+from match_beyond.choice import Choice, Chooser, Run
 from match_beyond.network import Network
-from match_beyond.rewrite import rewritten
+from match_beyond.rewrite import _Have, _Rewriter, rewritten
 from match_beyond.rows import Cut, RowRule, Rows
 from match_beyond.search import fit
+from match_beyond.stripes import crossing_of, extents_of
 from match_core import hookimpl
 from match_core.contract.errors import InfeasibleError, ToolError
 from match_core.contract.fitting import Fit, FitRequest
@@ -107,6 +109,46 @@ def test_rewritten_models_compute_the_same(seed: int, tmp_path: Path, monkeypatc
     except ToolError:  # rows that do not exist
         return
     assert any((one != other).any() for one, other in zip(expected, wrong, strict=True))
+
+
+def kept_choices(network: Network) -> list[Choice]:
+    """The longest runs in four stripes that keep all rows between layers, the other layers whole."""
+    found = []
+    count = len(network.layers)
+    for first, end in ((low, high) for low in range(count) for high in range(low + 3, count + 1)):
+        if all(layer.steps for layer in network.layers[first:end]):
+            inner = {name for layer in network.layers[first:end] for name in layer.makes}
+            inner -= set(crossing_of(network, first, end))
+            extents = extents_of(network, first, end, (4,), inner)
+            if extents is not None and extents.legal[0]:
+                whole = [Run(n, n + 1, 1) for n in range(count)]
+                runs = (*whole[:first], Run(first, end, 4, frozenset(inner)), *whole[end:])
+                found.append(Choice(runs, frozenset(), 0))
+    return sorted(found, key=lambda choice: len(choice.runs))[:3]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kept_rows_are_those_of_the_stripe_before(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = request_of(random_network(tmp_path / "net.onnx", seed))
+    network = Network.of(request.model, request.mapping)
+    expected = outputs(request.model)
+    found = kept_choices(network)
+    models = [rewritten(request.model, network, choice) for choice in found]
+    copies = [node for model in models for node in model.graph.nodes if "_kept" in node.name]
+    assert copies and not any(node.name in model.parts for node in copies for model in models)
+    for model in models:
+        for one, other in zip(expected, outputs(model), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+    right = _Rewriter._copied
+
+    def early(self: _Rewriter, have: _Have, rows: Rows, name: str, node: gs.Node) -> _Have:
+        shift = rows.first > have.rows.first
+        return replace(right(self, have, Rows(rows.first - shift, rows.end - shift), name, node), rows=rows)
+
+    monkeypatch.setattr(_Rewriter, "_copied", early)
+    wrong = [outputs(rewritten(request.model, network, choice)) for choice in found]
+    assert any((one != other).any() for made in wrong for one, other in zip(expected, made, strict=True))
 
 
 @pytest.mark.parametrize("dearer", [10**9, None])

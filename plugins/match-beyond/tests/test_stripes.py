@@ -80,15 +80,51 @@ def test_stripes_have_the_rows_that_their_layers_read_and_cover_every_tensor_onc
     assert legal or min(heights) < 8
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_kept_rows_are_computed_once(seed: int) -> None:
+    """Every row that a layer reads is one of this stripe, or was kept from the one before, which had it."""
+    network, rules, heights = random_chain(seed)
+    inner = [f"t{n}" for n in range(1, len(rules)) if network.last[f"t{n}"] < len(rules)]
+    for count in (2, 3, 5, 8):
+        found = extents_of(network, 0, len(rules), (count,), inner)
+        if count > min(heights) or found is None or not found.legal[0]:
+            continue
+        computed: dict[str, list[int]] = {name: [] for name in inner}
+        before = None
+        for stripe in stripes_of(network, 0, len(rules), count, inner):
+            for number, rule in enumerate(rules):
+                cut = stripe.cuts.get(f"n{number}")
+                name = f"t{number + 1}"
+                rows, kept = stripe.rows.get(name), stripe.kept.get(name)
+                if kept is not None:
+                    assert name in inner and rows is not None and before is not None
+                    had = before.rows[name]
+                    assert had.first <= kept.first and kept.end <= had.end
+                    assert (rows.first, rows.end) == (kept.first, cut.made.end if cut else kept.end)
+                    assert cut is None or cut.made.first == kept.end
+                if cut is None:
+                    continue
+                have = stripe.rows[f"t{number}"]
+                read = set().union(*(needed(rule, row) for row in range(cut.made.first, cut.made.end)))
+                assert read <= set(range(have.first, have.end)), (number, stripe)
+                if name in inner:
+                    computed[name].extend(range(cut.made.first, cut.made.end))
+            before = stripe
+        assert all(rows == sorted(set(rows)) for rows in computed.values())
+
+
 def test_all_numbers_of_stripes_at_once_are_those_of_each_alone() -> None:
     for seed in range(20):
         network, rules, _ = random_chain(seed)
-        together = extents_of(network, 0, len(rules), (2, 3, 4))
+        inner = [f"t{n}" for n in range(1, len(rules)) if network.last[f"t{n}"] < len(rules)][:2]
+        together = extents_of(network, 0, len(rules), (2, 3, 4), inner)
         assert together is not None
         for number, count in enumerate((2, 3, 4)):
-            alone = extents_of(network, 0, len(rules), (count,))
+            alone = extents_of(network, 0, len(rules), (count,), inner)
             assert alone is not None and alone.legal[0] == together.legal[number]
             place = slice(int(together.starts[number]), int(together.starts[number]) + count)
             for name in alone.first:
                 assert (alone.first[name] == together.first[name][place]).all()
                 assert (alone.end[name] == together.end[name][place]).all()
+            for name in alone.made:
+                assert (alone.made[name] == together.made[name][place]).all()

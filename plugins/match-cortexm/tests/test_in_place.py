@@ -73,8 +73,10 @@ def test_less_ram_costs_instructions(target: str) -> None:
     needed = next(use.used_bytes for use in plain.compilation.program.memory if use.memory == "ram")
     small = run(DEMO, target, needed * 9 // 10)
     assert small.ok
+    names = [node.name for task in small.compilation.program.tasks for node in task.assignment.candidate.match.nodes]
+    assert any("_kept" in name for name in names)
     cycles = [result.compilation.program.predicted_cycles for result in (plain, small)]
-    assert cycles[0] < cycles[1] < 1.25 * cycles[0]
+    assert cycles[0] < cycles[1] < 1.01 * cycles[0], "rows at borders of stripes are kept, not computed twice"
     with pytest.raises(InfeasibleError) as caught:
         run(DEMO, target, needed // 3)
     assert caught.value.code == "MATCH-M001" and "in stripes" in caught.value.why

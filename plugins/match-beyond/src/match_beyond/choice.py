@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from match_beyond.stripes import Extents, crossing_of, extents_of
 
 if TYPE_CHECKING:
@@ -26,18 +28,21 @@ COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48)
 #: The most layers of a run, and the parts of the memory above which a tensor is large, or may leave it.
 LAYERS_MAX = 10
 LARGE_PART, AWAY_PART = 8, 48
-#: Cycles of a layer's call, and bytes per cycle between home memory and unit for constants that each stripe loads.
+#: Estimates: cycles of a layer's call, bytes per cycle between home memory and unit for constants that each stripe
+#: loads, bytes per cycle of rows that a stripe keeps for the next one, and cycles of a copy of such rows.
 CALL_CYCLES = 3000
 CONSTANT_BYTES_PER_CYCLE = 8
+KEPT_BYTES_PER_CYCLE, KEPT_CYCLES = 1, 200
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Layers [first, end) in ``count`` stripes."""
+    """Layers [first, end) in ``count`` stripes; ``kept``: results whose rows at borders are not computed twice."""
 
     first: int
     end: int
     count: int
+    kept: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +53,24 @@ class Choice:
     away: frozenset[str]
     cycles: int
 
+    @property
+    def keeps(self) -> bool:
+        """Whether stripes keep rows for the next one."""
+        return any(run.kept for run in self.runs)
+
 
 @dataclass(frozen=True)
 class _Shape:
     """Numbers of a run in stripes: the most bytes of each tensor in a stripe, bytes of all stripes, and the cycles of
-    its kernels. ``exact``: tensors whose stripes do not overlap, so that they may be parts of the whole."""
+    its kernels. ``exact``: tensors whose stripes do not overlap, so that they may be parts of the whole;
+    ``kept``: the most bytes of rows that are kept for the next stripe."""
 
     most: dict[str, int]
     total: dict[str, int]
     compute: int
     crossing: tuple[str, ...]
     exact: frozenset[str]
+    kept: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +85,15 @@ class _Need:
 
 @dataclass
 class Chooser:
-    """Finds choices for one network; shapes of runs are computed once. ``link`` to the store, if it can be written."""
+    """Finds choices for one network; shapes of runs are computed once. ``link`` to the store, if it can be written;
+    ``keep``: whether rows may be kept for the next stripe."""
 
     network: Network
     link: Link | None
+    keep: bool = True
     _shapes: dict[Run, _Shape] = field(default_factory=dict)
     _needs: dict[tuple[Run, frozenset[str]], _Need] = field(default_factory=dict)
-    _possible: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
+    _possible: dict[tuple[int, int], tuple[Run, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         count = len(self.network.layers)
@@ -112,7 +126,7 @@ class Chooser:
                 return
             large = large or any(self.network.sizes[n] > capacity // LARGE_PART for n in (*layer.reads, *layer.makes))
             if large:
-                yield from (Run(first, end, count) for count in self._counts(first, end))
+                yield from self._striped_runs(first, end)
 
     def _ways(self, run: Run, state: frozenset[str], capacity: int) -> Iterator[tuple[frozenset[str], int]]:
         """Homes of what a run makes (the tensors in the store), and its cycles."""
@@ -154,7 +168,7 @@ class Chooser:
 
     def _stripe(self, run: Run, shape: _Shape, away: frozenset[str]) -> _Need:
         layers = self.network.layers[run.first : run.end]
-        made = {name for layer in layers for name in layer.makes}
+        made = {name: position for position, layer in enumerate(layers) for name in layer.makes}
         last = {name: position for position, layer in enumerate(layers) for name in layer.reads}
         loads = list(dict.fromkeys(n for layer in layers for n in layer.reads if n not in made and n in away))
         stores = [name for name in shape.crossing if name in away]
@@ -162,41 +176,62 @@ class Chooser:
         peak = 0
         for position, layer in enumerate(layers):
             alive.update((n, shape.most[n]) for n in layer.makes if n not in shape.crossing or n in away)
-            peak = max(peak, sum(alive.values()))
+            # Rows are kept from before their last reader runs until those of the next stripe are added.
+            rows = sum(size for n, size in shape.kept.items() if not made[n] < position < last[n])
+            peak = max(peak, sum(alive.values()) + rows)
             alive = {n: size for n, size in alive.items() if last.get(n, -1) > position or n in shape.crossing}
         flying = sum(shape.most[name] for name in (*loads, *stores))
         copied = sum(shape.total[name] for name in loads) + sum(self.network.sizes[name] for name in stores)
         return _Need(peak, flying, copied, run.count * (len(loads) + len(stores)))
 
-    def _counts(self, first: int, end: int) -> tuple[int, ...]:
-        """The possible numbers of stripes; their shapes are known then."""
+    def _striped_runs(self, first: int, end: int) -> tuple[Run, ...]:
+        """The possible runs in stripes; their shapes are known then."""
         if (first, end) not in self._possible:
-            network = self.network
+            network, runs = self.network, []
             least = min(network.height(name) for layer in network.layers[first:end] for name in layer.makes)
             counts = tuple(count for count in COUNTS if count <= least)
             found = extents_of(network, first, end, counts) if counts else None
-            self._possible[first, end] = ()
-            if found is not None:
-                right = [(number, count) for number, count in enumerate(counts) if found.legal[number]]
-                for number, count in right:
-                    self._shapes[Run(first, end, count)] = self._striped(Run(first, end, count), found, number)
-                self._possible[first, end] = tuple(count for _, count in right)
+            kept: frozenset[str] = frozenset()
+            while found is not None:
+                for number in (number for number, legal in enumerate(found.legal) if legal):
+                    runs.append(Run(first, end, counts[number], kept))
+                    self._shapes[runs[-1]] = self._striped(runs[-1], found, number)
+                kept = self._kept(first, end, found) if self.keep and not kept else frozenset()
+                found = extents_of(network, first, end, counts, kept) if kept else None
+            self._possible[first, end] = tuple(runs)
         return self._possible[first, end]
+
+    def _kept(self, first: int, end: int, found: Extents) -> frozenset[str]:
+        """The results between layers that take fewer cycles to copy than to compute, with rows in several stripes."""
+        network, kept = self.network, set()
+        crossing = crossing_of(network, first, end)
+        for layer in network.layers[first:end]:
+            (name,) = layer.makes
+            twice = (found.first[name][1:] < found.end[name][:-1]) & (found.first[name][1:] > 0)
+            cheaper = layer.cycles * KEPT_BYTES_PER_CYCLE > 2 * network.sizes[name]
+            if name not in crossing and cheaper and twice.any():
+                kept.add(name)
+        return frozenset(kept)
 
     def _whole(self, position: int) -> _Shape:
         layer = self.network.layers[position]
         sizes = {name: self.network.sizes[name] for name in (*layer.reads, *layer.makes)}
         crossing = crossing_of(self.network, position, position + 1)
-        return _Shape(sizes, sizes, layer.cycles, crossing, frozenset(crossing))
+        return _Shape(sizes, sizes, layer.cycles, crossing, frozenset(crossing), {})
 
     def _striped(self, run: Run, found: Extents, number: int) -> _Shape:
         network, most, total = self.network, {}, {}
         layers = network.layers[run.first : run.end]
         place = slice(int(found.starts[number]), int(found.starts[number]) + run.count)
+        compute, kept = 0, {}
         for name in {name for layer in layers for name in (*layer.reads, *layer.makes)}:
-            rows = found.end[name][place] - found.first[name][place]
+            rows = np.maximum(found.end[name][place] - found.first[name][place], 0)
             most[name], total[name] = (int(count) * network.row_bytes(name) for count in (rows.max(), rows.sum()))
-        compute = 0
+            if name in run.kept:
+                again = np.maximum(found.made[name] - found.first[name], 0)[place] * network.row_bytes(name)
+                total[name] -= int(again.sum())
+                kept[name] = int(again.max())
+                compute += 2 * (int(again.sum()) // KEPT_BYTES_PER_CYCLE + (run.count - 1) * KEPT_CYCLES)
         for layer in layers:
             name = layer.makes[0]
             compute += layer.cycles * total[name] // network.sizes[name]
@@ -208,4 +243,4 @@ class Chooser:
             if (found.part_first[name][place] == found.first[name][place]).all()
             and (found.part_end[name][place] == found.end[name][place]).all()
         ]
-        return _Shape(most, total, compute, crossing, frozenset(exact))
+        return _Shape(most, total, compute, crossing, frozenset(exact), kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING
@@ -68,7 +68,7 @@ class _Rewriter:
         if run.count == 1:
             self._whole(run)
             return
-        stripes = stripes_of(self.network, run.first, run.end, run.count)
+        stripes = stripes_of(self.network, run.first, run.end, run.count, run.kept)
         old = [self.nodes[node.name] for layer in layers for node in layer.nodes]
         kept = {node.name: (list(node.inputs), list(node.outputs)) for node in old}
         for node in old:
@@ -76,8 +76,12 @@ class _Rewriter:
             node.outputs.clear()
         crossing = crossing_of(self.network, run.first, run.end)
         made: dict[str, list[gs.Variable]] = {name: [] for name in crossing}
+        readers = {name: layer.nodes[0].name for layer in layers for name in layer.reads}
+        again: Mapping[str, _Have] = {}
         for number, stripe in enumerate(stripes):
-            self._stripe(old, kept, stripe, number, made)
+            following = stripes[number + 1].kept if number + 1 < run.count else {}
+            wanted = [(readers[name], name, rows) for name, rows in following.items()]
+            again = self._stripe(old, kept, stripe, number, made, again, wanted)
         for name, pieces in made.items():
             self._concat(pieces, self.tensors[name])
 
@@ -107,13 +111,26 @@ class _Rewriter:
         stripe: Stripe,
         number: int,
         made: dict[str, list[gs.Variable]],
-    ) -> None:
+        again: Mapping[str, _Have],
+        wanted: Sequence[tuple[str, str, Rows]],
+    ) -> dict[str, _Have]:
+        """Add a stripe that begins with rows ``again``, which the one before has kept. The result: the rows that it
+        keeps, of the tensors ``wanted``, each copied before a node (its last reader, which may overwrite it)."""
         have: dict[str, _Have] = {}
+        kept_rows: dict[str, _Have] = {}
         slices: dict[tuple[str, Rows], gs.Variable] = {}
         inside = {tensor.name for _, outputs in kept.values() for tensor in outputs}
         for node in nodes:
             inputs, outputs = kept[node.name]
-            cut = stripe.cuts[node.name]
+            for reader, tensor_name, rows in wanted:
+                if reader == node.name:
+                    copied = self._copied(have[tensor_name], rows, f"{tensor_name}_kept{number}", node)
+                    kept_rows[tensor_name] = copied
+            result = outputs[0]
+            cut = stripe.cuts.get(node.name)
+            if cut is None:
+                have.update({result.name: again[result.name]} if result.name in again else {})
+                continue
             attributes, constants = divided(self.originals[node.name], cut)
             read: list[gs.Tensor] = []
             for position, tensor in enumerate(inputs):
@@ -125,19 +142,34 @@ class _Rewriter:
                     if tensor.name not in inside and tensor.name not in have:
                         have[tensor.name] = self._outside(tensor, stripe.rows[tensor.name], number, node)
                     read.append(self._rows(have[tensor.name], cut.read, number, node, slices))
-            result = outputs[0]
             shape = [int(size) for size in result.shape]
             axis = self.network.axis(result.name)
             shape[axis] = cut.made.count
             name = f"{node.name}_stripe{number}"
             origin = self.editor.origin(node)
             output = self.editor.variable(f"{result.name}_stripe{number}", result.dtype, shape)
+            have[result.name] = _Have(output, cut.made, axis)
+            pieces = [output]
+            if result.name in again:
+                first = again[result.name]
+                pieces.insert(0, self._copied(first, first.rows, f"{result.name}_again{number}", node).tensor)
             added = self.editor.add(qualified_op(node), read, [output], name=name, origin=origin, attrs=attributes)
             self.ordered.append(added)
-            have[result.name] = _Have(output, cut.made, axis)
+            if result.name in again:
+                rows = first.rows.joined(cut.made)
+                shape[axis] = rows.count
+                joined = self.editor.variable(f"{result.name}_joined{number}", result.dtype, shape)
+                self._concat(pieces, joined)
+                have[result.name] = _Have(joined, rows, axis)
             if result.name in made:
                 part = self._rows(have[result.name], stripe.parts[result.name], number, node, slices)
                 made[result.name].append(part)
+        return kept_rows
+
+    def _copied(self, have: _Have, rows: Rows, name: str, node: gs.Node) -> _Have:
+        """A copy of rows, which a unit makes."""
+        inner = Rows(rows.first - have.rows.first, rows.end - have.rows.first)
+        return _Have(self._slice(have.tensor, inner, name, [node], have.axis, copied=True), rows, have.axis)
 
     def _outside(self, tensor: gs.Variable, rows: Rows, number: int, node: gs.Node) -> _Have:
         """Rows of a tensor that was made before the run: copied from the store, or the whole tensor."""
@@ -157,9 +189,16 @@ class _Rewriter:
         return slices[key]
 
     def _slice(
-        self, tensor: gs.Variable, rows: Rows, name: str, nodes: list[gs.Node], axis: int | None = None
+        self,
+        tensor: gs.Variable,
+        rows: Rows,
+        name: str,
+        nodes: list[gs.Node],
+        axis: int | None = None,
+        *,
+        copied: bool = False,
     ) -> gs.Variable:
-        """Rows of a tensor: a part, or a node that a unit computes where their bytes are not contiguous."""
+        """Rows of a tensor: a part, or a node that a unit computes where they are ``copied`` or not contiguous."""
         axis = _axis(tensor) if axis is None else axis
         shape = [int(size) for size in tensor.shape]
         shape[axis] = rows.count
@@ -167,7 +206,7 @@ class _Rewriter:
         inputs = [tensor, *(self.editor.constant(f"{name}_range", values) for values in ranges)]
         output = self.editor.variable(name, tensor.dtype, shape)
         added = self.editor.add("Slice", inputs, [output], name=name, origin=self.editor.origin(*nodes))
-        if prod(shape[:axis]) == 1:
+        if not copied and prod(shape[:axis]) == 1:
             self.parts.add(added.name)
         self.ordered.append(added)
         return output

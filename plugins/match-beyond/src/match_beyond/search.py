@@ -13,24 +13,28 @@ from match_beyond.rewrite import rewritten
 from match_beyond.stripes import extents_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from match_core.contract.fitting import FitRequest
+    from match_core.contract.hardware import Link
     from match_core.contract.model import Model
 
     from match_beyond.choice import Choice
 
 #: The parts of the home memory that constants, and copies that run ahead, get in one attempt after another; and the
-#: parts for gaps between tensors alone, where constants are in another memory and nothing is copied.
+#: parts for gaps between tensors alone, where constants are in another memory and nothing is copied. They are negative
+#: where stripes of tensors share bytes, which estimates do not know.
 RESERVES = (1 / 6, 1 / 3, 1 / 12, 1 / 2, 2 / 3, 5 / 6)
-GAPS = (0.0, 1 / 48, 1 / 24, 1 / 12, 1 / 6, 1 / 3)
+GAPS = (-1 / 3, -1 / 6, -1 / 12, -1 / 24, 0.0, 1 / 48, 1 / 24, 1 / 12, 1 / 6, 1 / 3)
 #: Results with fewer rows may have none away from the borders.
 BORDERS = 3
 #: How many programs that fit are compared, with the store and without.
 COMPARED = 2
 
 
-def fit(request: FitRequest, kind: type[Chooser] = Chooser) -> Fit | None:
+def fit(request: FitRequest, kind: Callable[[Network, Link | None, bool], Chooser] = Chooser) -> Fit | None:
     """A model that fits, the one whose program has the fewest cycles of those that were made; or a lower bound of the
-    memory that the network requires. ``kind``: of the chooser."""
+    memory that the network requires. ``kind`` makes the chooser."""
     soc = request.soc
     network = Network.of(request.model, request.mapping, request.overlaps)
     bound, reason = least_bytes(network)
@@ -40,13 +44,15 @@ def fit(request: FitRequest, kind: type[Chooser] = Chooser) -> Fit | None:
     free = home - sum(network.sizes[name] for name in network.ends)
     reserves = GAPS if soc.mapped and soc.swap_link is None else RESERVES
     tried: set[Choice] = set()
-    fitting: list[tuple[int, int, Model]] = []
-    # The estimates of a choice know no constants. Tensors in the store leave less of the link to them, so a program
-    # without such tensors may end earlier although its estimate is higher.
-    for link in dict.fromkeys((soc.swap_link, None)):
-        if fitting and not min(fitting)[2].away:
-            break
-        chooser, compared = kind(network, link), len(fitting) + COMPARED
+    fitting: list[tuple[int, int, Choice, Model]] = []
+    # The estimates of a choice know no constants, and what copies by units take. Tensors in the store leave less of the
+    # link to constants, so a program without such tensors may end earlier although its estimate is higher; so may one
+    # without rows that are kept.
+    for link, keep in dict.fromkeys((link, keep) for link in (soc.swap_link, None) for keep in (True, False)):
+        best = min(fitting)[2] if fitting else None
+        if best and not (best.away if keep else best.keeps and (link or not best.away)):
+            continue
+        chooser, compared = kind(network, link, keep), len(fitting) + COMPARED
         for choice in (chooser.choose(int(free * (1 - reserve))) for reserve in reserves):
             if len(fitting) == compared:
                 break
@@ -56,8 +62,8 @@ def fit(request: FitRequest, kind: type[Chooser] = Chooser) -> Fit | None:
             model = rewritten(request.model, network, choice)
             cycles = request.attempt(model, assigned(model, soc.host))
             if cycles is not None:
-                fitting.append((cycles, len(fitting), model))
-    return Fit(min(fitting)[2] if fitting else None, reason)
+                fitting.append((cycles, len(fitting), choice, model))
+    return Fit(min(fitting)[3] if fitting else None, reason)
 
 
 def least_bytes(network: Network) -> tuple[int, str]:

@@ -1,13 +1,14 @@
 """The rows that each stripe of a run of layers reads, computes and contributes to tensors outside of the run.
 
 A stripe is computed from the run's results backwards: each layer computes the rows that later layers of the same stripe
-read, so rows at the border of two stripes are computed twice (recomputed halos). A tensor that is read outside of the
-run is assembled from parts without overlap: a stripe contributes the rows from the end of the stripe before.
+read. Rows at the border of two stripes are computed twice (recomputed halos), or, of tensors that are ``kept``, copied
+from the stripe before, so that layers compute new rows only. A tensor that is read outside of the run is assembled from
+parts without overlap: a stripe contributes the rows from the end of the stripe before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,16 +21,20 @@ if TYPE_CHECKING:
     from match_beyond.network import Network
 
 Array = NDArray[np.int64]
+#: The first row where a stripe has none.
+NO_ROW = 1 << 40
 
 
 @dataclass(frozen=True)
 class Extents:
     """Rows [first, end) of every tensor in every stripe, and of the parts that stripes contribute, as arrays with the
-    stripes of all numbers of stripes one after another. ``starts``: where each number begins; ``legal``: whether
-    each one is possible."""
+    stripes of all numbers of stripes one after another. ``made``: of results of the run, the first row that is
+    computed; those before are kept. A stripe without rows of a tensor ends where it begins, or before. ``starts``:
+    where each number begins; ``legal``: whether each one is possible."""
 
     first: Mapping[str, Array]
     end: Mapping[str, Array]
+    made: Mapping[str, Array]
     part_first: Mapping[str, Array]
     part_end: Mapping[str, Array]
     starts: Array
@@ -38,10 +43,12 @@ class Extents:
 
 @dataclass(frozen=True)
 class Stripe:
-    """``rows`` of every tensor that exist in this stripe (of tensors outside of the run: that it reads); ``cuts`` of
-    the nodes by name; ``parts``: rows that it contributes to tensors that are read outside."""
+    """``rows`` of every tensor that exist in this stripe (of tensors outside of the run: that it reads); ``kept``: the
+    first of them, if they are copied from the stripe before; ``cuts`` of the nodes that compute rows, by name;
+    ``parts``: rows that it contributes to tensors that are read outside."""
 
     rows: Mapping[str, Rows]
+    kept: Mapping[str, Rows]
     cuts: Mapping[str, Cut]
     parts: Mapping[str, Rows]
 
@@ -52,19 +59,24 @@ def crossing_of(network: Network, first: int, end: int) -> tuple[str, ...]:
     return tuple(name for name in made if network.last.get(name, -1) >= end)
 
 
-def extents_of(network: Network, first: int, end: int, counts: Sequence[int]) -> Extents | None:
-    """The rows of layers [first, end), all of which can be divided, in each of these numbers of stripes. None if the
-    last layer's result is not read outside, or another layer's result is not read at all."""
+def extents_of(
+    network: Network, first: int, end: int, counts: Sequence[int], kept: Container[str] = ()
+) -> Extents | None:
+    """The rows of layers [first, end), all of which can be divided, in each of these numbers of stripes; ``kept``:
+    results that are read inside of the run only. None if the last layer's result is not read outside, or another
+    layer's result is not read at all."""
     layers, crossing = network.layers[first:end], crossing_of(network, first, end)
     if layers[-1].makes[0] not in crossing:
         return None
     number = np.concatenate([np.arange(count) for count in counts])
     total = np.repeat(np.asarray(counts, np.int64), counts)
+    starts = np.cumsum(np.asarray([0, *counts[:-1]], np.int64))
     begins, ended = number == 0, number == total - 1
     low: dict[str, Array] = {}
     high: dict[str, Array] = {}
     part_first: dict[str, Array] = {}
     part_end: dict[str, Array] = {}
+    made: dict[str, Array] = {}
     wrong = np.zeros(number.size, np.bool_)
     for layer in reversed(layers):
         for step in reversed(layer.steps):
@@ -79,28 +91,45 @@ def extents_of(network: Network, first: int, end: int, counts: Sequence[int]) ->
                 high[name] = np.maximum(last, high[name]) if name in high else last
             if name not in low:
                 return None
+            low[name], high[name] = low[name] // rule.times * rule.times, -(-high[name] // rule.times) * rule.times
+            made[name] = low[name]
+            if name in kept:
+                # Rows stay while a later stripe reads them, whether or not this one does.
+                for start, count in zip(starts, counts, strict=True):
+                    own = slice(start, start + count)
+                    high[name][own] = np.maximum.accumulate(high[name][own])
+                    low[name][own] = np.minimum.accumulate(low[name][own][::-1])[::-1]
+                low[name] = np.minimum(low[name], high[name])
+                before = np.where(begins, 0, np.concatenate(([0], high[name][:-1])))
+                made[name] = np.maximum(low[name], before)
             if rule.times > 1:
-                read_low, read_high = low[name] // rule.times, -(-high[name] // rule.times)
-                low[name], high[name] = read_low * rule.times, read_high * rule.times
+                read_low, read_high = made[name] // rule.times, high[name] // rule.times
             else:
-                read_low = np.maximum(low[name] * rule.stride - rule.pad, 0)
+                read_low = np.maximum(made[name] * rule.stride - rule.pad, 0)
                 read_high = np.minimum((high[name] - 1) * rule.stride + rule.span - rule.pad, rule.size)
-            wrong |= read_high <= read_low
+            idle = made[name] >= high[name]
+            wrong |= (read_high <= read_low) & ~idle
+            read_low, read_high = np.where(idle, NO_ROW, read_low), np.where(idle, 0, read_high)
             for source in step.inputs:
                 low[source] = np.minimum(read_low, low[source]) if source in low else read_low
                 high[source] = np.maximum(read_high, high[source]) if source in high else read_high
-    starts = np.cumsum(np.asarray([0, *counts[:-1]], np.int64))
-    return Extents(low, high, part_first, part_end, starts, ~np.logical_or.reduceat(wrong, starts))
+    return Extents(low, high, made, part_first, part_end, starts, ~np.logical_or.reduceat(wrong, starts))
 
 
-def stripes_of(network: Network, first: int, end: int, count: int) -> tuple[Stripe, ...]:
+def stripes_of(network: Network, first: int, end: int, count: int, kept: Container[str] = ()) -> tuple[Stripe, ...]:
     """The stripes of layers [first, end), which are legal."""
-    found = extents_of(network, first, end, (count,))
+    found = extents_of(network, first, end, (count,), kept)
     assert found is not None and found.legal[0]
     stripes = []
     for number in range(count):
-        rows = {name: Rows(int(found.first[name][number]), int(found.end[name][number])) for name in found.first}
-        parts = {n: Rows(int(found.part_first[n][number]), int(found.part_end[n][number])) for n in found.part_first}
-        steps = (step for layer in network.layers[first:end] for step in layer.steps)
-        stripes.append(Stripe(rows, {step.node: step.rule.cut(rows[step.result]) for step in steps}, parts))
+
+        def rows(low: Mapping[str, Array], high: Mapping[str, Array], number: int = number) -> dict[str, Rows]:
+            pairs = {name: (int(low[name][number]), int(high[name][number])) for name in low if name in high}
+            return {name: Rows(*pair) for name, pair in pairs.items() if pair[0] < pair[1]}
+
+        made = rows(found.made, found.end)
+        steps = (step for layer in network.layers[first:end] for step in layer.steps if step.result in made)
+        cuts = {step.node: step.rule.cut(made[step.result]) for step in steps}
+        again = rows(found.first, found.made)
+        stripes.append(Stripe(rows(found.first, found.end), again, cuts, rows(found.part_first, found.part_end)))
     return tuple(stripes)
