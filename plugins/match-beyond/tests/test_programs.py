@@ -138,3 +138,13 @@ def test_a_picture_whose_other_layout_does_not_fit_is_turned_in_stripes(tmp_path
     for workload in turned:
         planes, rows = workload.operand("input").axes
         assert planes.stride == SIDE**2 > rows.size, "it reads rows of all planes of the picture where they are"
+
+
+def test_a_view_of_the_tensor_that_a_task_wrote_leaves_the_home_memory(tmp_path: Path) -> None:
+    """With one channel, NCHW is NHWC: the picture is a view of the converted input, and is read again at the end."""
+    builder = NetworkBuilder(3, (1, 32, 32))
+    x = builder.conv(builder.conv(builder.conv(builder.input, 8, 3), 8, 3), 1, 3, relu="")
+    model = builder.save(tmp_path / "model.onnx", builder.add(builder.input, x))
+    result = verify_model(VerifyRequest(model, "gap9", memory=(("l2", 18_000),), mode="lazy"), Plugins.load())
+    assert "input_stored_nhwc" in result.compilation.model.away
+    assert result.bit_exact

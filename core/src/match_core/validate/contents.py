@@ -208,7 +208,10 @@ def _inside(program: Program, sizes: Mapping[str, int]) -> dict[str, tuple[str, 
         if node.op == "Concat":
             start = 0
             for tensor in node.inputs:
-                found[tensor.name] = (node.outputs[0].name, start)
+                name = tensor.name
+                while name in found and sizes[found[name][0]] == sizes[name]:  # a view of the tensor that has the bytes
+                    name, _ = found[name]
+                found[name] = (node.outputs[0].name, start)
                 start += sizes[tensor.name]
         elif node.op == "Slice" and sizes[node.outputs[0].name] != sizes[node.inputs[0].name]:
             axis = int(node.inputs[3].values.reshape(-1)[0])
