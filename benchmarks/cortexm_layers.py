@@ -26,6 +26,7 @@ from benchmarks.breadth_models import FLOATS, MADE
 from benchmarks.cortexm_counts import CORES, Layer, layers_of, made_layers
 from benchmarks.runs import MODELS
 from benchmarks.tables import Cell, Column, Table
+from benchmarks.unseen_models import FLOAT, INTEGER
 
 COMMAND = "benchmarks.cortexm_layers"
 #: Sets of networks that fit all boards, and the layers that are made.
@@ -63,8 +64,30 @@ SETS |= {
     ),
     "float32, new": (*FLOATS, "resnet50_block1_f32", "resnet50_block1_bn_f32"),
 }
+#: Networks of no set until then: listed before any layer of them was counted, to be counted once.
+_STORED = (
+    *("Models/EEGFormer", "Models/MLPerf/KeywordSpotting", "Models/miniMobileNet", "Models/CCT/Int/ICCT_ITA"),
+    *("Kernels/Integer/GEMM/Regular_RQPerColumn", "Kernels/Integer/Attention", "Kernels/Integer/Conv/DW_2D_RQ"),
+    *("Kernels/Integer/Conv/PW_2D_RQ/Regular_RQ", "Kernels/Integer/Softmax/Regular"),
+)
+SETS |= {
+    "int8, unseen": (
+        *("ita_whisper_l1_int8_qdq", "whisper_tiny_l1_int8_qdq", "dinov2_small_l1_int8_qdq"),
+        *(*(f"quantlib/{name}" for name in _STORED), *INTEGER),
+    ),
+    "float32, unseen": tuple(FLOAT),
+    "float16, unseen": (
+        *(f"matcha_{name}_f16" for name in ("autoencoder", "dscnn", "mobilenet", "resnet8", "transformer_block")),
+        *(f"matcha_{name}_block_f16" for name in ("convnext", "resnet", "resnext")),
+        *("resnet18_cifar10_w16_f16", "resnet50_block1_f16", "resnext50_block1_f16"),
+        *("transformer_enc128_f16", "transformer_enc128_gelu_f16"),
+    ),
+}
+#: Networks that are made, without samples.
+_BUILT = {**MADE, **FLOATS, **INTEGER, **FLOAT}
 #: More than 100 million float32 products, which cores without an FPU compute in minutes of an emulator: not there.
-LONG = ("resnext50_block1_f32", "mobilebert_l1_f32", "resnet50_block1_f32", "resnet50_block1_bn_f32")
+LONG: tuple[str, ...] = ("resnext50_block1_f32", "mobilebert_l1_f32", "resnet50_block1_f32", "resnet50_block1_bn_f32")
+LONG += SETS["float16, unseen"]
 #: Of made layers; the figures come from another seed.
 SEED = 1
 Row = tuple[str, str, Layer]
@@ -73,23 +96,27 @@ Row = tuple[str, str, Layer]
 def _layers(name: str, core: str, plugins: Plugins) -> list[Layer]:
     if name == "made":
         return made_layers(core, SEED, 1, plugins)
-    if name in {**MADE, **FLOATS}:
-        return _built({**MADE, **FLOATS}[name](), core, plugins)
+    if name in _BUILT:
+        return _of(_BUILT[name](), (), core, plugins)
+    if name.startswith("quantlib/"):  # one sample, whose arrays have other names than the network's inputs
+        folder = MODELS.parent / "data" / name
+        with np.load(folder / "inputs.npz") as archive:
+            return _of(onnx.load(folder / "network.onnx"), [archive[key] for key in archive.files], core, plugins)
     folder = MODELS / name
     with np.load(folder / "inputs.npz") as archive:
         inputs = {key: archive[key][:1] for key in archive.files}
     return layers_of(folder / "model.onnx", inputs, core, plugins)
 
 
-def _built(model: onnx.ModelProto, core: str, plugins: Plugins) -> list[Layer]:
-    """The layers of a network without a sample, for which there are random numbers."""
+def _of(model: onnx.ModelProto, sample: Sequence[NDArray[np.generic]], core: str, plugins: Plugins) -> list[Layer]:
+    """The layers of a network; inputs of which ``sample`` has none are random numbers."""
     rng = np.random.default_rng(SEED)
     inputs: dict[str, NDArray[np.generic]] = {}
-    for value in model.graph.input:
+    for place, value in enumerate(model.graph.input):
         kind = value.type.tensor_type
         dtype, sizes = helper.tensor_dtype_to_np_dtype(kind.elem_type), [axis.dim_value for axis in kind.shape.dim]
         numbers = rng.integers(0, 128, (1, *sizes)) if dtype.kind in "iu" else rng.normal(0, 1, (1, *sizes))
-        inputs[value.name] = numbers.astype(dtype)
+        inputs[value.name] = (sample[place].reshape(1, *sizes) if sample else numbers).astype(dtype)
     with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
         path = Path(work) / "net.onnx"
         onnx.save(model, path)
