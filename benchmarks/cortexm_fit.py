@@ -53,7 +53,7 @@ WHOLE = ("tile_macs", "floating_tile_macs", "memory", "steps")
 #: Few layers do not tell products from results, or what other shares of zeros take.
 SUMS_FEWEST = 8
 #: Counts of sums of floats on cores without an FPU, the first of the former: calls, which take nearly all instructions.
-SUMS, CALLED = ("stored", "floating_tile_macs"), ("inside", "nonzero", "elements", "floating")
+SUMS, CALLED = ("stored", "floating_tile_macs"), ("inside", "nonzero", "elements", "floating", "checks")
 #: Operations of many instructions, which cost what they do in general where no layer of some figures has them.
 CALLS = ("special", "floating_divide", "wide_divide")
 Figures = dict[str, float]
@@ -109,7 +109,7 @@ def fit(layers: Sequence[Layer], names: Sequence[str], every: bool = False) -> F
         best, place = min(tried)
         used.append(place)
         if names[place] in PRODUCTS and len(used) == 1:  # results cost something, where few layers tell how much
-            used += [n for n, name in enumerate(names) if name == "elements"]
+            used += [n for n, name in enumerate(names) if name in ("elements", *CALLS)]
             best = unseen_error(rows[:, used], parts)
     values = zip(used, solved(rows[:, used], REWEIGHTED), strict=True)
     return {names[place]: round(float(value), 3) for place, value in values if value >= 0.0005}
@@ -171,7 +171,8 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
             every = "," not in key or bool(called)  # of any form: no count may be free
             figures = fit(group, called or ["call", *names], every)
             figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, called or names, every)
-            general = found[GENERAL] if "," not in key else {}
+            other = "," not in key or any(name.endswith("macs") for layer in group for name in layer.counts)
+            general = found[GENERAL] if other else {}
             found[key] = {**{name: general[name] for name in CALLS if name in general and name not in names}, **figures}
         else:
             continue

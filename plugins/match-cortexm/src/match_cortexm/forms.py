@@ -6,12 +6,13 @@ the figures are told apart by such forms; a workload has several keys, from the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isqrt, prod
+from math import prod
 from typing import TYPE_CHECKING
 
 from match_cortexm.figures import OWN
 from match_cortexm.moves import MOVES, UNROLLED, move, moved
-from match_cortexm.windows import inside, pooled, positions_of, tiled
+from match_cortexm.transposed import TRANSPOSED, gathered
+from match_cortexm.windows import IMAGE_AXES, LINE_AXES, inside, pooled, positions_of, tiled, window
 
 if TYPE_CHECKING:
     from match_core.contract.workload import Operand, Workload
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
 #: Statements of a loop that compilers unroll whole: gcc's max-completely-peeled-insns is 200, and it expects a third of
 #: them to vanish.
 _PEELED = 300
-#: Ranks of packed weights: [taps, channels] of depthwise ones, [blocks, rows, columns, inputs, outputs] of an image.
-_DEPTHWISE_AXES, _CONV_AXES = 2, 5
+#: Axes of packed weights: [taps, channels], of depthwise convolutions; others have _windows().
+_DEPTHWISE_AXES = 2
+#: Sums of a loop that have registers of their own.
+_REGISTERS = 8
 _VECTOR_BYTES = 16
 #: Patterns of the host that combine the elements of windows and lines.
 _WINDOWS = ("pool", "reduce")
@@ -46,10 +49,10 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         form = move(workload)
         return f"{key}, {form}", f"moves {bits}, {form}", f"moves {bits}"
     if workload.macs:
-        sums = "half" if half else "floating" if "floating_tile_macs" in counts else "integer"
+        sums = "half" if half else "floating" if {"floating_tile_macs", "floating_macs"} & set(counts) else "integer"
         form = f"{sums} {_product(workload)}"
-        tiled = stored(workload) and len(workload.operands[1].axes) > _DEPTHWISE_AXES
-        tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiled else form
+        tiles = stored(workload) and len(workload.operands[1].axes) > _DEPTHWISE_AXES and kind != TRANSPOSED
+        tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiles else form
         shared = (f"products, {tile}", f"products, {form}", f"products, {sums}")
         # What comes with the products of a region differs, whatever its numbers are.
         return f"regions, {tile}" if "region" in kind else f"{key}, {tile}", *shared
@@ -73,13 +76,16 @@ def _product(workload: Workload) -> str:
     weights = workload.operands[1]
     taps = workload.macs // elements
     few = "few taps" if taps <= UNROLLED else "many taps"
+    if workload.kind == TRANSPOSED:
+        return "transposed"
     if not stored(workload):
-        lines = ", unrolled" if result.axes[-1].size <= UNROLLED else ""
+        last = result.axes[-1].size
+        lines = ", in registers" if last <= _REGISTERS else ", unrolled" if last <= UNROLLED else ""
         return "computed" if len(workload.operands) > 2 else f"sums of {few}{lines}"
     if len(weights.axes) == _DEPTHWISE_AXES and weights.axes[0].size == taps:
         return f"depthwise, {few}"
-    if len(weights.axes) == _CONV_AXES:
-        columns, inputs = (axis.size for axis in weights.axes[2:4])
+    if _windows(workload):
+        columns, inputs = (axis.size for axis in weights.axes[-3:-1])
         first, *_, last = (axis.size for axis in workload.operands[0].axes[1:])
         grouped = "grouped " if inputs not in ((last,) if "nhwc" in workload.kind else (first, last)) else ""
         turns = inputs * (columns if _channels_last(workload) and not grouped else 1)
@@ -93,6 +99,21 @@ def _statements(workload: Workload) -> int:
     if they are widened."""
     positions, outputs = positions_of(workload), workload.operands[1].axes[-1].size
     return 2 * positions * outputs + (positions + outputs) * (1 + (workload.operands[0].element_bits == _BYTE_BITS))
+
+
+def _windows(workload: Workload) -> bool:
+    """Whether weights are those of a convolution's tiles: [blocks, taps along each axis of space, inputs, outputs]."""
+    source, weights = (operand.axes for operand in workload.operands[:2])
+    if not stored(workload) or len(source) < LINE_AXES or len(weights) != len(source) + 1:
+        return False
+    taps = prod(axis.size for axis in weights[1:-1])
+    return len(source) >= IMAGE_AXES or (taps == workload.macs // workload.parameters["elements"] and _blocks(workload))
+
+
+def _blocks(workload: Workload) -> bool:
+    """Whether weights of three axes and blocks are those of lines: those of matrices are one block of many."""
+    weights, source = workload.operands[1].axes, workload.operands[0].axes
+    return "conv" in workload.kind or weights[0].size > 1 or source[-1].size != weights[2].size
 
 
 def stored(workload: Workload) -> bool:
@@ -149,6 +170,8 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     *sources, result = workload.operands
     if kind in MOVES:
         return moved(workload)
+    if kind == TRANSPOSED:
+        return gathered(workload)
     if not result.axes:
         return counts
     last = result.axes[-1].size
@@ -167,8 +190,8 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     if not workload.macs or not stored(workload):
         return counts
     weights = [axis.size for axis in sources[1].axes]
-    channels = last if len(weights) != _CONV_AXES or _channels_last(workload) else result.axes[1].size
-    tiles = tiled(workload, _rows(workload)) if len(weights) == _CONV_AXES else {}
+    channels = last if not _windows(workload) or _channels_last(workload) else result.axes[1].size
+    tiles = tiled(workload, _rows(workload)) if _windows(workload) else {}
     if tiles:
         return {**counts, **tiles}
     found = {**counts, "stored": prod(weights) * counts["elements"] // channels}
@@ -180,8 +203,8 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
 def _share(workload: Workload) -> float:
     """The share of taps inside the image, of convolutions."""
     first, *rest = (axis.size for axis in workload.operands[1].axes)
-    kernel = rest[:2] if len(rest) == _CONV_AXES - 1 else [isqrt(first)] * 2
-    return inside(workload, kernel, _rows(workload))
+    rows = _rows(workload)
+    return inside(workload, rest[:-2] if _windows(workload) else window(workload, first, rows), rows)
 
 
 def _channels_last(workload: Workload) -> bool:
@@ -189,21 +212,22 @@ def _channels_last(workload: Workload) -> bool:
     if "nhwc" in workload.kind or not stored(workload):
         return "nhwc" in workload.kind
     weights = [axis.size for axis in workload.operands[1].axes]
-    if len(weights) != _CONV_AXES:
+    if not _windows(workload):
         return (
             len(weights) == _DEPTHWISE_AXES
             or weights[0] * weights[-1] >= workload.operands[-1].axes[-1].size > (weights[0] - 1) * weights[-1]
         )
-    return _has_channels(workload, -1) or not _has_channels(workload, 1)
+    first, last = (_groups(workload, axis) for axis in (1, -1))
+    return not first or 0 < last <= first  # either may be a whole number of groups: rather one
 
 
-def _has_channels(workload: Workload, axis: int) -> bool:
-    """Whether an axis of a convolution may be that of its channels: some groups of the inputs, and of whole blocks."""
+def _groups(workload: Workload, axis: int) -> int:
+    """The groups of a convolution whose channels are on an axis; 0 if they are not, as blocks would not be whole."""
     source, result = (workload.operands[place].axes[axis].size for place in (0, -1))
     blocks, *_, inputs, outputs = (axis.size for axis in workload.operands[1].axes)
     groups = max(1, source // inputs)
     own = -(-result // groups)
-    return source % inputs == 0 and result % groups == 0 and groups * -(-own // outputs) == blocks
+    return groups * (source % inputs == 0 and result % groups == 0 and groups * -(-own // outputs) == blocks)
 
 
 def _rows(workload: Workload) -> int:

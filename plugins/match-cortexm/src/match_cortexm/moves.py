@@ -48,6 +48,8 @@ def move(workload: Workload) -> str:
 def _alone(workload: Workload) -> str:
     """Helium stores two or four vectors element by element; loops over few channels, or few lines, have no turns."""
     before, after = ([axis.size for axis in operand.axes] for operand in (workload.operands[0], workload.operands[-1]))
+    if len(after) > IMAGE_AXES:
+        return ", many axes"
     if after and after[-1] in _WOVEN and before[-len(after) + 1 :] == [after[-1], *after[1:-1]]:
         return ", woven"
     if after and after[-1] < max(_WOVEN):
