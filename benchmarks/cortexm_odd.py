@@ -140,18 +140,24 @@ def _joined_channels(net: Net) -> None:
 
 def _joined_rows(net: Net) -> None:
     """Tensors next to each other along any axis."""
-    shape = [net.between(1, 8), net.between(1, 8), net.between(2, 20)]
+    even = 4 if net.between(0, 1) else 1  # runs of whole words
+    shape = [net.between(1, 8), net.between(1, 8), even * net.between(1, 20 // even)]
     axis, parts = net.between(0, 2), []
     for _ in range(net.between(2, 5)):
-        shape[axis] = net.between(1, 12)
+        shape[axis] = net.between(1, 12) * (even if axis == 2 else 1)
         parts.append(net.source(1, *shape))
     net.result(net.add("Concat", *parts, axis=axis + 1))
 
 
+def _some_sizes(net: Net) -> list[int]:
+    """Two to four axes, the last one of whole words in half of the layers."""
+    *sizes, last = (net.between(2, 8) for _ in range(net.between(2, 4)))
+    return [*sizes, last * (4 * net.between(1, 2) if net.between(0, 1) else net.between(1, 4))]
+
+
 def _bordered(net: Net) -> None:
     """Zeros at the ends of one axis."""
-    shape = [net.between(2, 8) for _ in range(net.between(2, 4))]
-    shape[-1] *= net.between(1, 4)
+    shape = _some_sizes(net)
     before, after = [0] * (len(shape) + 1), [0] * (len(shape) + 1)
     axis = net.between(1, len(shape) - (net.between(0, 2) > 0))
     before[axis], after[axis] = net.between(0, 4), net.between(1, 4)
@@ -160,8 +166,7 @@ def _bordered(net: Net) -> None:
 
 def _cut(net: Net) -> None:
     """Some places of one axis."""
-    shape = [net.between(2, 8) for _ in range(net.between(2, 4))]
-    shape[-1] *= net.between(1, 4)
+    shape = _some_sizes(net)
     axis = net.between(0, len(shape) - 1)
     first = net.between(0, shape[axis] - 2)
     limits = [net.constant([value], np.int64) for value in (first, net.between(first + 1, shape[axis]), axis + 1)]
@@ -190,19 +195,25 @@ ODD_KINDS: dict[str, Callable[[Net], None]] = {
     "line_pool": _line_pool,
     "volume": _volume,
     "transposed": _transposed,
+    "transposed_2": _transposed,
     "curved": lambda net: _curved(net, 3),
     "curved_2": lambda net: _curved(net, 3),
     "curved_pointwise": lambda net: _curved(net, 1),
     "curved_dense": _curved_dense,
     "scaled_channels": _scaled_channels,
     "squares": _squares,
+    "squares_2": _squares,
     "means": _means,
     "extremes": _extremes,
     "joined_channels": _joined_channels,
     "joined_rows": _joined_rows,
+    "joined_rows_2": _joined_rows,
     "bordered": _bordered,
+    "bordered_2": _bordered,
     "cut": _cut,
+    "cut_2": _cut,
     "turned": _turned,
+    "turned_2": _turned,
     "tiny": _tiny,
     "tiny_2": _tiny,
 }
@@ -267,6 +278,7 @@ def _large_average(net: Net) -> None:
 ODD_INTEGER_KINDS: dict[str, Callable[[Net], None]] = {
     "dynamic": lambda net: _dynamic(net, conv=False),
     "dynamic_conv": lambda net: _dynamic(net, conv=True),
+    "dynamic_conv_2": lambda net: _dynamic(net, conv=True),
     "blocks": _blocks,
     "large_average": _large_average,
     "large_average_2": _large_average,

@@ -82,6 +82,8 @@ def test_copies_count_runs():
     assert counts_of(heads)["runs"] == 24 and figures_keys(heads)[0] == "host_transpose 8, long runs"
     assert figures_keys(_copy("host_slice", (10, 33), (10, 20)))[0] == "host_slice 8, short runs, odd"
     assert figures_keys(_copy("host_transpose", (20, 7), (7, 20), 32))[0] == "host_transpose 32, elements"
+    deep = _copy("host_transpose", (1, 4, 5, 6, 7), (1, 7, 6, 5, 4))
+    assert figures_keys(deep)[0] == "host_transpose 8, elements, many axes"
     for before, after, rows in (((1, 64, 2, 2), (1, 2, 2, 64), "woven"), ((1, 9, 9, 8), (1, 8, 9, 9), "few")):
         assert figures_keys(_copy("host_transpose", before, after))[0] == f"host_transpose 8, elements, {rows} rows"
 
@@ -164,6 +166,38 @@ def test_convolutions_count_tiles_lines_and_edges():
     assert (one["tiles"], one["lines"], one["edges"]) == (3 * 9, 3 * 25 * 3, 0)
     groups = counts_of(_product("host_conv_activation", (1, 4, 4, 16), (12, 3, 3, 4, 4), (1, 2, 2, 48), 2))
     assert (groups["tiles"], groups["lines"]) == (12 * 2, 12 * 2 * 3 * 3)
+
+
+def test_lines_and_volumes_count_what_images_do():
+    """Weights are [blocks of outputs, taps along each axis, inputs, outputs]; those of matrices are in one block."""
+    line = _product("host_conv", (1, 8, 30), (2, 5, 8, 8), (1, 16, 30), 3)
+    assert figures_keys(line)[0] == "host_conv float, floating windows of 8"
+    found = counts_of(line)
+    assert (found["tiles"], found["lines"], found["edges"]) == (2 * 10, 2 * 8 * 5, 2 * 2 * 5 * 3)
+    volume = counts_of(_product("host_conv", (1, 16, 4, 4, 9), (1, 3, 3, 3, 16, 8), (1, 8, 4, 4, 9), 9))
+    assert (volume["tiles"], volume["edges"]) == (16, 0)
+    assert volume["inside"] == (10 * 10) * 9 * 3 * 16 * 8
+    matrix = _product("host_product_region", (1, 30, 8), (1, 2, 8, 8), (1, 30, 16))
+    assert "products" in figures_keys(replace(matrix, macs=30 * 16 * 8))[0]
+
+
+def test_axes_that_may_be_of_channels_are_those_of_one_group():
+    """Sixteen columns may be two groups of eight channels."""
+    conv = _product("host_conv_integer", (1, 8, 16, 16), (4, 3, 3, 8, 4), (1, 16, 16, 16))
+    assert "grouped" not in figures_keys(conv)[0] and counts_of(conv)["inside"] == 46 * (4 * 4) * 3 * 8 * 16
+
+
+def test_transposed_convolutions_count_the_taps_that_hit_a_source():
+    shapes = (("in0", "input", (1, 6, 5, 5)), ("in1", "constant", (6, 4, 2, 2)), ("out0", "output", (1, 4, 10, 10)))
+    operands = tuple(
+        Operand(name, role, tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)), 32)
+        for name, role, shape in shapes
+    )
+    macs = 400 * 4 * 6
+    counts = (("elements", 400), ("floating_macs", macs), ("steps", 400))
+    conv = Workload("host_conv_transpose", (Dim("N", 400, tileable=False),), operands, macs, counts)
+    assert figures_keys(conv)[0] == "host_conv_transpose float, floating transposed"
+    assert {"checks": 1600, "lines": 400, "inside": 2400, "nonzero": 1200}.items() <= counts_of(conv, 0.5).items()
 
 
 def test_rows_of_padding_that_is_not_zero_are_computed():

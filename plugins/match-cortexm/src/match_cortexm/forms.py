@@ -50,6 +50,8 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         return f"{key}, {form}", f"moves {bits}, {form}", f"moves {bits}"
     if workload.macs:
         sums = "half" if half else "floating" if {"floating_tile_macs", "floating_macs"} & set(counts) else "integer"
+        if sums == "integer" and any(not operand.axes for operand in workload.operands[2:-1]):
+            sums = "shifted"  # bytes whose zero point is known at run time: it is subtracted from each
         form = f"{sums} {_product(workload)}"
         tiles = stored(workload) and len(workload.operands[1].axes) > _DEPTHWISE_AXES and kind != TRANSPOSED
         tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiles else form
@@ -66,7 +68,9 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     if "requant" in kind and workload.operands[0].element_bits == _BYTE_BITS:
         key = f"{key} of bytes"  # their products have 32 bits
     plain = (f"{key}, plain",) if "region" in kind and not set(counts) - _PLAIN else ()
-    return f"{key}, {form}{_broadcast(workload)}", f"{key}, {form}", *plain, key
+    repeated, last = _broadcast(workload), workload.operands[-1].axes[-1:]
+    lines = (f"{key}, {form}{repeated} of few",) if repeated and last[0].size <= UNROLLED else ()
+    return *lines, f"{key}, {form}{repeated}", f"{key}, {form}", *plain, key
 
 
 def _product(workload: Workload) -> str:
@@ -77,7 +81,7 @@ def _product(workload: Workload) -> str:
     taps = workload.macs // elements
     few = "few taps" if taps <= UNROLLED else "many taps"
     if workload.kind == TRANSPOSED:
-        return "transposed"
+        return "transposed" if result.axes[-1].size <= workload.operands[0].axes[-1].size + 1 else "transposed, strided"
     if not stored(workload):
         last = result.axes[-1].size
         lines = ", in registers" if last <= _REGISTERS else ", unrolled" if last <= UNROLLED else ""
