@@ -30,6 +30,10 @@ _WINDOWS = ("pool", "reduce")
 #: Ends of the names of those that add them up.
 _TERMS = ("average_pool", "reduce_mean", "reduce_sum")
 _BYTE_BITS = 8
+#: Ends of forms that too few made layers have to tell their tiles apart.
+_RARE = ("transposed", "strided", "volumes")
+#: Counts of loops and of what they read and write.
+_LOOPS = {"elements", "memory", "steps"}
 #: Counts of regions that call no function.
 _PLAIN = {"elements", "memory", "floating", "steps"}
 
@@ -53,15 +57,18 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         if sums == "integer" and any(not operand.axes for operand in workload.operands[2:-1]):
             sums = "shifted"  # bytes whose zero point is known at run time: it is subtracted from each
         form = f"{sums} {_product(workload)}"
-        tiles = stored(workload) and len(workload.operands[1].axes) > _DEPTHWISE_AXES and kind != TRANSPOSED
-        tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiles else form
-        shared = (f"products, {tile}", f"products, {form}", f"products, {sums}")
+        tiles = stored(workload) and len(workload.operands[1].axes) > _DEPTHWISE_AXES
+        tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiles and not form.endswith(_RARE) else form
+        shared = (f"products, {tile}", f"products, {form}", f"products, {sums}", "products, integer")
+        shared = shared if sums == "shifted" else shared[:-1]
         # What comes with the products of a region differs, whatever its numbers are.
         return f"regions, {tile}" if "region" in kind else f"{key}, {tile}", *shared
     if any(name in kind for name in _WINDOWS):
         taps = counts.get("memory", 0) // counts["elements"] - 1
         few = taps < UNROLLED
         form = f"{taps} taps" if few else "many taps"
+        if "region" in kind:  # what is computed of each
+            return f"{key}, {form}, {_per_term(counts)}", f"{key}, {_per_term(counts)}", key
         padded = ", padded" if "pool" in kind and pooled(workload, taps, _rows(workload)) < 1 else ""
         return f"{key}, {form}{padded}", f"{key}, {form}", *((f"{key}, few taps",) if few else ()), key
     form = _per_element(counts)
@@ -91,6 +98,8 @@ def _product(workload: Workload) -> str:
     if _windows(workload):
         columns, inputs = (axis.size for axis in weights.axes[-3:-1])
         first, *_, last = (axis.size for axis in workload.operands[0].axes[1:])
+        if len(weights.axes) > IMAGE_AXES + 1:
+            return "volumes"
         grouped = "grouped " if inputs not in ((last,) if "nhwc" in workload.kind else (first, last)) else ""
         turns = inputs * (columns if _channels_last(workload) and not grouped else 1)
         short = ", short" if turns <= UNROLLED and turns * _statements(workload) <= _PEELED else ""
@@ -133,6 +142,12 @@ def _per_element(counts: Mapping[str, int]) -> str:
     if any(count % elements for count in rest.values()):
         return f"{few}uneven"
     return few + " ".join(f"{count // elements} {name}" for name, count in rest.items())
+
+
+def _per_term(counts: Mapping[str, int]) -> str:
+    """Operations per term of a window."""
+    terms = max(1, counts["memory"] - counts["elements"])
+    return " ".join(f"{round(counts[name] / terms)} {name}" for name in counts if name not in _LOOPS)
 
 
 def _broadcast(workload: Workload) -> str:
