@@ -54,10 +54,10 @@ TERMS = ("memory", "visits", "inside")
 WHOLE = ("tile_macs", "floating_tile_macs", "memory", "steps")
 #: Few layers do not tell products from results, or what other shares of zeros take.
 SUMS_FEWEST = 8
-#: Counts of sums of floats on cores without an FPU, the first of the former: calls, which take nearly all instructions.
-SUMS, CALLED = ("stored", "floating_tile_macs"), ("inside", "nonzero", "elements", "floating", "checks")
 #: Operations of many instructions, which cost what they do in general where no layer of some figures has them.
 CALLS = ("special", "floating_divide", "wide_divide")
+#: Counts of sums of floats on cores without an FPU, the first of the former: calls, which take nearly all instructions.
+SUMS, CALLED = ("stored", "floating_tile_macs"), ("inside", "nonzero", "elements", "floating", "checks", *CALLS)
 Figures = dict[str, float]
 
 
@@ -112,7 +112,7 @@ def fit(layers: Sequence[Layer], names: Sequence[str], every: bool = False, firs
         best, place = min(tried)
         used.append(place)
         if names[place] in first and len(used) == 1:  # results cost something, where few layers tell how much
-            used += [n for n, name in enumerate(names) if name in ("elements", *CALLS)]
+            used += [n for n, name in enumerate(names) if name in ("elements", *CALLS) and n not in used]
             best = unseen_error(rows[:, used], parts)
     values = zip(used, solved(rows[:, used], REWEIGHTED), strict=True)
     return {names[place]: round(float(value), 3) for place, value in values if value >= 0.0005}
@@ -172,7 +172,7 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
             sums = [name for name in SUMS if name in names][:1]
             called = [*sums, *(name for name in CALLED if name in names)] if "nonzero" in names else []
             every = "," not in key or bool(called)  # of any form: no count may be free
-            first = TERMS if " taps" in key and "memory" in names else PRODUCTS
+            first = TERMS if " taps" in key and "memory" in names else ("elements",) if ", few, " in key else PRODUCTS
             figures = fit(group, called or ["call", *names], every, first)
             figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, called or names, every, first)
             other = "," not in key or any(name.endswith("macs") for layer in group for name in layer.counts)

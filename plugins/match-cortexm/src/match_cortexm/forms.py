@@ -54,8 +54,7 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         return f"{key}, {form}", f"moves {bits}, {form}", f"moves {bits}"
     if workload.macs:
         sums = "half" if half else "floating" if {"floating_tile_macs", "floating_macs"} & set(counts) else "integer"
-        if sums == "integer" and any(not operand.axes for operand in workload.operands[2:-1]):
-            sums = "shifted"  # bytes whose zero point is known at run time: it is subtracted from each
+        sums = "shifted" if sums == "integer" and shifted(workload) else sums
         form = f"{sums} {_product(workload)}"
         tiles = stored(workload) and len(workload.operands[1].axes) > _DEPTHWISE_AXES
         tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiles and not form.endswith(_RARE) else form
@@ -134,6 +133,11 @@ def stored(workload: Workload) -> bool:
     return len(workload.operands) > 2 and workload.operands[1].role == "constant"
 
 
+def shifted(workload: Workload) -> bool:
+    """Whether a zero point that is known at run time is subtracted from each byte."""
+    return any(not operand.axes for operand in workload.operands[2:-1])
+
+
 def _per_element(counts: Mapping[str, int]) -> str:
     """Operations per element if they are whole numbers; loops of few elements have no turns."""
     elements = counts["elements"]
@@ -174,7 +178,7 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     float32."""
     found = _counts_of(workload)
     summed = workload.macs or workload.kind.endswith(_TERMS)
-    if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found):
+    if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found) or "tile_macs" in found:
         return found
     terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)
     terms = round(workload.macs * _share(workload)) if "tiles" in found else found.get("inside", terms)
