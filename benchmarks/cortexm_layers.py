@@ -18,7 +18,7 @@ import numpy as np
 import onnx
 from match_core.plugin.facade import Plugins
 from match_cortexm.cores import CORE_NAMED
-from match_cortexm.figures import LIKE
+from match_cortexm.figures import GENERAL, LIKE, OWN, figures_of
 from numpy.typing import NDArray
 from onnx import helper
 
@@ -136,6 +136,16 @@ def error(layer: Layer, informed: bool = False) -> float:
     return 100 * ((layer.informed if informed else layer.modelled) / layer.counted - 1)
 
 
+def figures_key(core: str, layer: Layer) -> str:
+    """The figures that a layer has."""
+    return next((key for key in layer.keys if key in figures_of(core)), GENERAL)
+
+
+def guessed(core: str, layer: Layer) -> bool:
+    """Whether these are of no form of the layer, as too few made layers have it: an estimate."""
+    return layer.keys != (OWN,) and figures_key(core, layer) in (GENERAL, layer.keys[-1])
+
+
 def _known(layer: Layer) -> tuple[float, float]:
     return 100 * layer.zeros, error(layer, informed=True)
 
@@ -143,7 +153,7 @@ def _known(layer: Layer) -> tuple[float, float]:
 def table(rows: Sequence[Row]) -> Table:
     """Every layer."""
     cells: list[tuple[Cell, ...]] = [
-        (core, name, layer.title, layer.keys[0], layer.counted, layer.modelled, error(layer), *_known(layer))
+        (core, name, layer.title, figures_key(core, layer), layer.counted, layer.modelled, error(layer), *_known(layer))
         for core, name, layer in rows
     ]
     columns = (
@@ -169,8 +179,11 @@ def summary(rows: Sequence[Row]) -> Table:
             known = any(layer.informed != layer.modelled for layer in layers)
             for informed in (False, True) if known else (False,) if layers else ():
                 errors = [abs(error(layer, informed)) for layer in layers]
-                over, title = sum(value > 20 for value in errors), f"{kind}, zeros known" if informed else kind
-                cells.append((core, title, len(errors), float(np.median(errors)), max(errors), over))
+                over, title = [value > 20 for value in errors], f"{kind}, zeros known" if informed else kind
+                guesses = [guessed(core, layer) for layer in layers]
+                both = sum(one and other for one, other in zip(over, guesses, strict=True))
+                found = len(errors), float(np.median(errors)), max(errors), sum(over), sum(guesses), both
+                cells.append((core, title, *found))
     columns = (
         Column("core"),
         Column("networks"),
@@ -178,6 +191,8 @@ def summary(rows: Sequence[Row]) -> Table:
         Column("median, %", ".1f"),
         Column("worst, %", ".1f"),
         Column("over 20 %", ",d"),
+        Column("estimates", ",d"),
+        Column("of these over 20 %", ",d"),
     )
     return Table("cortexm-model", f"*emulated, gcc -O3, `python -m {COMMAND} --update`*", columns, tuple(cells))
 
