@@ -8,7 +8,7 @@ import numpy as np
 import onnxruntime as ort
 import pytest
 
-from benchmarks.cortexm_layers import SETS
+from benchmarks.cortexm_sets import SETS
 from benchmarks.unseen_models import FLOAT
 
 
