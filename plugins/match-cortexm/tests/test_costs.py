@@ -196,7 +196,7 @@ def test_transposed_convolutions_count_the_taps_that_hit_a_source():
     macs = 400 * 4 * 6
     counts = (("elements", 400), ("floating_macs", macs), ("steps", 400))
     conv = Workload("host_conv_transpose", (Dim("N", 400, tileable=False),), operands, macs, counts)
-    assert figures_keys(conv)[0] == "host_conv_transpose float, floating transposed"
+    assert figures_keys(conv)[0] == "host_conv_transpose float, floating transposed, strided"
     assert {"checks": 1600, "lines": 400, "inside": 2400, "nonzero": 1200}.items() <= counts_of(conv, 0.5).items()
 
 
@@ -249,6 +249,24 @@ def test_pooling_counts_the_taps_of_channels_that_fill_no_vector():
     pool = Workload("host_nhwc_max_pool", (Dim("N", 600, tileable=False),), operands, 0, counts)
     assert {"positions": 25, "visits": 250, "rest": 2000}.items() <= counts_of(pool).items()
     assert counts_of(pool)["inside"] == round(600 * 9 * (13 / 15) ** 2)  # of each axis, the first and the last tap
+
+
+def test_zero_points_at_run_time_are_told_apart():
+    """Scalars that are operands: no own kernel subtracts them, so their products do not count twice."""
+    conv = _product("host_conv_integer", (1, 8, 9, 9), (4, 3, 3, 8, 4), (1, 16, 9, 9))
+    counts = tuple((name.removeprefix("floating_"), count) for name, count in conv.parameters.items())
+    zero = Operand("in2", "input", (), 8)
+    shifted = replace(conv, operands=(*conv.operands[:2], zero, conv.operands[2]), geometry=counts)
+    assert figures_keys(shifted)[0] == "host_conv_integer 32, shifted windows of 4"
+    assert "nonzero" not in counts_of(shifted, 0.5)
+
+
+def test_regions_that_combine_are_told_apart_by_what_they_compute():
+    axes = [tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)) for shape in ((4, 60), (4, 1))]
+    operands = (Operand("in0", "input", axes[0], 32), Operand("out0", "output", axes[1], 32))
+    counts = (("elements", 4), ("memory", 244), ("floating", 480), ("steps", 244))
+    squares = Workload("host_region_reduce", (Dim("N", 4, tileable=False),), operands, 0, counts)
+    assert figures_keys(squares)[0] == "host_region_reduce float, many taps, 2 floating"
 
 
 @pytest.mark.parametrize("core", [core.name for core in CORES])
