@@ -58,8 +58,8 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         form = f"{sums} {_product(workload)}"
         tiles = stored(workload) and len(workload.operands[1].axes) > _DEPTHWISE_AXES
         tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiles and not form.endswith(_RARE) else form
-        shared = (f"products, {tile}", f"products, {form}", f"products, {sums}", "products, integer")
-        shared = shared if sums == "shifted" else shared[:-1]
+        wider = ("products, integer",) if sums == "shifted" else ()
+        shared = (f"products, {tile}", f"products, {form}", f"products, {sums}", *wider)
         # What comes with the products of a region differs, whatever its numbers are.
         return f"regions, {tile}" if "region" in kind else f"{key}, {tile}", *shared
     if any(name in kind for name in _WINDOWS):
