@@ -11,7 +11,8 @@ from match_host.cost import HostCostModel
 
 from match_cortexm.cores import CORE_NAMED
 from match_cortexm.figures import GENERAL, OWN, figures_of
-from match_cortexm.forms import counts_of, figures_keys, shifted, stored
+from match_cortexm.forms import counts_of, figures_keys
+from match_cortexm.products import shifted, stored
 
 if TYPE_CHECKING:
     from match_core.contract.workload import Workload

@@ -11,19 +11,13 @@ from typing import TYPE_CHECKING
 
 from match_cortexm.figures import OWN
 from match_cortexm.moves import MOVES, UNROLLED, move, moved
+from match_cortexm.products import DEPTHWISE_AXES, channels_last, product_form, rows_axis, shifted, stored, windows
 from match_cortexm.transposed import TRANSPOSED, gathered
-from match_cortexm.windows import IMAGE_AXES, LINE_AXES, inside, pooled, positions_of, tiled, window
+from match_cortexm.windows import inside, pooled, tiled, window
 
 if TYPE_CHECKING:
     from match_core.contract.workload import Operand, Workload
 
-#: Statements of a loop that compilers unroll whole: gcc's max-completely-peeled-insns is 200, and it expects a third of
-#: them to vanish.
-_PEELED = 300
-#: Axes of packed weights: [taps, channels], of depthwise convolutions; others have _windows().
-_DEPTHWISE_AXES = 2
-#: Sums of a loop that have registers of their own.
-_REGISTERS = 8
 _VECTOR_BYTES = 16
 #: Patterns of the host that combine the elements of windows and lines.
 _WINDOWS = ("pool", "reduce")
@@ -55,8 +49,8 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     if workload.macs:
         sums = "half" if half else "floating" if {"floating_tile_macs", "floating_macs"} & set(counts) else "integer"
         sums = "shifted" if sums == "integer" and shifted(workload) else sums
-        form = f"{sums} {_product(workload)}"
-        tiles = stored(workload) and len(workload.operands[1].axes) > _DEPTHWISE_AXES
+        form = f"{sums} {product_form(workload)}"
+        tiles = stored(workload) and len(workload.operands[1].axes) > DEPTHWISE_AXES
         tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiles and not form.endswith(_RARE) else form
         wider = ("products, integer",) if sums == "shifted" else ()
         shared = (f"products, {tile}", f"products, {form}", f"products, {sums}", *wider)
@@ -68,7 +62,7 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         form = f"{taps} taps" if few else "many taps"
         if "region" in kind:  # what is computed of each
             return f"{key}, {form}, {_per_term(counts)}", f"{key}, {_per_term(counts)}", key
-        padded = ", padded" if "pool" in kind and pooled(workload, taps, _rows(workload)) < 1 else ""
+        padded = ", padded" if "pool" in kind and pooled(workload, taps, rows_axis(workload)) < 1 else ""
         return f"{key}, {form}{padded}", f"{key}, {form}", *((f"{key}, few taps",) if few else ()), key
     form = _per_element(counts)
     if "requant" in kind and workload.operands[0].element_bits == _BYTE_BITS:
@@ -77,65 +71,6 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     repeated, last = _broadcast(workload), workload.operands[-1].axes[-1:]
     lines = (f"{key}, {form}{repeated} of few",) if repeated and last[0].size <= UNROLLED else ()
     return *lines, f"{key}, {form}{repeated}", f"{key}, {form}", *plain, key
-
-
-def _product(workload: Workload) -> str:
-    """Products with weights of ones, depthwise ones, those of one row and those of few inputs are special: their loops
-    are short or not there."""
-    result, elements = workload.operands[-1], workload.parameters["elements"]
-    weights = workload.operands[1]
-    taps = workload.macs // elements
-    few = "few taps" if taps <= UNROLLED else "many taps"
-    if workload.kind == TRANSPOSED:
-        return "transposed" if result.axes[-1].size <= workload.operands[0].axes[-1].size + 1 else "transposed, strided"
-    if not stored(workload):
-        last = result.axes[-1].size
-        lines = ", in registers" if last <= _REGISTERS else ", unrolled" if last <= UNROLLED else ""
-        return "computed" if len(workload.operands) > 2 else f"sums of {few}{lines}"
-    if len(weights.axes) == _DEPTHWISE_AXES and weights.axes[0].size == taps:
-        return f"depthwise, {few}"
-    if _windows(workload):
-        columns, inputs = (axis.size for axis in weights.axes[-3:-1])
-        first, *_, last = (axis.size for axis in workload.operands[0].axes[1:])
-        if len(weights.axes) > IMAGE_AXES + 1:
-            return "volumes"
-        grouped = "grouped " if inputs not in ((last,) if "nhwc" in workload.kind else (first, last)) else ""
-        turns = inputs * (columns if _channels_last(workload) and not grouped else 1)
-        short = ", short" if turns <= UNROLLED and turns * _statements(workload) <= _PEELED else ""
-        return f"{grouped}{'pointwise' if inputs == taps else 'windows'}{short}"
-    return "one row" if prod(axis.size for axis in result.axes[:-1]) == 1 else "products"
-
-
-def _statements(workload: Workload) -> int:
-    """Those of a turn of a convolution's innermost loop: two for each product, one for each value and weight, or two
-    if they are widened."""
-    positions, outputs = positions_of(workload), workload.operands[1].axes[-1].size
-    return 2 * positions * outputs + (positions + outputs) * (1 + (workload.operands[0].element_bits == _BYTE_BITS))
-
-
-def _windows(workload: Workload) -> bool:
-    """Whether weights are those of a convolution's tiles: [blocks, taps along each axis of space, inputs, outputs]."""
-    source, weights = (operand.axes for operand in workload.operands[:2])
-    if not stored(workload) or len(source) < LINE_AXES or len(weights) != len(source) + 1:
-        return False
-    taps = prod(axis.size for axis in weights[1:-1])
-    return len(source) >= IMAGE_AXES or (taps == workload.macs // workload.parameters["elements"] and _blocks(workload))
-
-
-def _blocks(workload: Workload) -> bool:
-    """Whether weights of three axes and blocks are those of lines: those of matrices are one block of many."""
-    weights, source = workload.operands[1].axes, workload.operands[0].axes
-    return "conv" in workload.kind or weights[0].size > 1 or source[-1].size != weights[2].size
-
-
-def stored(workload: Workload) -> bool:
-    """Whether weights are stored in the order in which tiles of outputs read them, tiles last."""
-    return len(workload.operands) > 2 and workload.operands[1].role == "constant"
-
-
-def shifted(workload: Workload) -> bool:
-    """Whether a zero point that is known at run time is subtracted from each byte."""
-    return any(not operand.axes for operand in workload.operands[2:-1])
 
 
 def _per_element(counts: Mapping[str, int]) -> str:
@@ -213,12 +148,12 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     if not workload.macs or not stored(workload):
         return counts
     weights = [axis.size for axis in sources[1].axes]
-    channels = last if not _windows(workload) or _channels_last(workload) else result.axes[1].size
-    tiles = tiled(workload, _rows(workload)) if _windows(workload) else {}
+    channels = last if not windows(workload) or channels_last(workload) else result.axes[1].size
+    tiles = tiled(workload, rows_axis(workload)) if windows(workload) else {}
     if tiles:
         return {**counts, **tiles}
     found = {**counts, "stored": prod(weights) * counts["elements"] // channels}
-    if len(weights) == _DEPTHWISE_AXES and weights[0] > 1:
+    if len(weights) == DEPTHWISE_AXES and weights[0] > 1:
         found["inside"] = round(found["stored"] * _share(workload))
     return found
 
@@ -226,33 +161,5 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
 def _share(workload: Workload) -> float:
     """The share of taps inside the image, of convolutions."""
     first, *rest = (axis.size for axis in workload.operands[1].axes)
-    rows = _rows(workload)
-    return inside(workload, rest[:-2] if _windows(workload) else window(workload, first, rows), rows)
-
-
-def _channels_last(workload: Workload) -> bool:
-    """Whether the last axis of an image is that of the channels, of which weights have inputs and outputs."""
-    if "nhwc" in workload.kind or not stored(workload):
-        return "nhwc" in workload.kind
-    weights = [axis.size for axis in workload.operands[1].axes]
-    if not _windows(workload):
-        return (
-            len(weights) == _DEPTHWISE_AXES
-            or weights[0] * weights[-1] >= workload.operands[-1].axes[-1].size > (weights[0] - 1) * weights[-1]
-        )
-    first, last = (_groups(workload, axis) for axis in (1, -1))
-    return not first or 0 < last <= first  # either may be a whole number of groups: rather one
-
-
-def _groups(workload: Workload, axis: int) -> int:
-    """The groups of a convolution whose channels are on an axis; 0 if they are not, as blocks would not be whole."""
-    source, result = (workload.operands[place].axes[axis].size for place in (0, -1))
-    blocks, *_, inputs, outputs = (axis.size for axis in workload.operands[1].axes)
-    groups = max(1, source // inputs)
-    own = -(-result // groups)
-    return groups * (source % inputs == 0 and result % groups == 0 and groups * -(-own // outputs) == blocks)
-
-
-def _rows(workload: Workload) -> int:
-    """The axis of an image's rows."""
-    return 1 if _channels_last(workload) else 2
+    rows = rows_axis(workload)
+    return inside(workload, rest[:-2] if windows(workload) else window(workload, first, rows), rows)
