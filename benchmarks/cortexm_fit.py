@@ -48,14 +48,16 @@ REWEIGHTED, TRIED, LEAST = 30, 6, 0.02
 PARTS, MOST_ERROR, GAIN = 4, 2.0, 0.94
 #: Counts of products: their kernels do little else, and store results.
 PRODUCTS = ("tile_macs", "floating_tile_macs", "stored", "inside")
+#: Counts of windows and lines that are combined.
+TERMS = ("memory", "visits", "inside")
 #: Products and turns of whole windows, which do not count where those of tiles do.
 WHOLE = ("tile_macs", "floating_tile_macs", "memory", "steps")
 #: Few layers do not tell products from results, or what other shares of zeros take.
 SUMS_FEWEST = 8
-#: Counts of sums of floats on cores without an FPU, the first of the former: calls, which take nearly all instructions.
-SUMS, CALLED = ("stored", "floating_tile_macs"), ("inside", "nonzero", "elements", "floating")
 #: Operations of many instructions, which cost what they do in general where no layer of some figures has them.
 CALLS = ("special", "floating_divide", "wide_divide")
+#: Counts of sums of floats on cores without an FPU, the first of the former: calls, which take nearly all instructions.
+SUMS, CALLED = ("stored", "floating_tile_macs"), ("inside", "nonzero", "elements", "floating", "checks", *CALLS)
 Figures = dict[str, float]
 
 
@@ -93,23 +95,24 @@ def unseen_error(rows: np.ndarray, parts: Sequence[np.ndarray]) -> float:
     return float(np.mean(np.square(errors)))
 
 
-def fit(layers: Sequence[Layer], names: Sequence[str], every: bool = False) -> Figures:
-    """Instructions of each named count that helps; products come first where there are any. ``every``: all counts."""
+def fit(layers: Sequence[Layer], names: Sequence[str], every: bool = False, first: Sequence[str] = PRODUCTS) -> Figures:
+    """Instructions of each named count that helps; one of ``first`` comes first where there are any. ``every``: all
+    counts."""
     rows = np.array([[_count(layer, name) / layer.counted for name in names] for layer in layers], float)
     order = np.argsort([layer.counted for layer in layers], kind="stable")
-    parts = [*(order[first::PARTS] for first in range(min(PARTS, len(order)))), order[-max(1, len(order) // 3) :]]
+    parts = [*(order[start::PARTS] for start in range(min(PARTS, len(order)))), order[-max(1, len(order) // 3) :]]
     used = list(range(len(names))) if every else []
     best = np.inf
     while len(used) < len(names):
-        among = [place for place, name in enumerate(names) if name in PRODUCTS] if not used else []
+        among = [place for place, name in enumerate(names) if name in first] if not used else []
         among = [n for n in among or range(len(names)) if n not in used and rows[:, n].any()]
         tried = [(unseen_error(rows[:, [*used, place]], parts), place) for place in among]
         if not tried or min(tried)[0] > best * GAIN:
             break
         best, place = min(tried)
         used.append(place)
-        if names[place] in PRODUCTS and len(used) == 1:  # results cost something, where few layers tell how much
-            used += [n for n, name in enumerate(names) if name == "elements"]
+        if names[place] in first and len(used) == 1:  # results cost something, where few layers tell how much
+            used += [n for n, name in enumerate(names) if name in ("elements", *CALLS) and n not in used]
             best = unseen_error(rows[:, used], parts)
     values = zip(used, solved(rows[:, used], REWEIGHTED), strict=True)
     return {names[place]: round(float(value), 3) for place, value in values if value >= 0.0005}
@@ -134,7 +137,7 @@ def enough(layers: Sequence[Layer], names: Sequence[str]) -> bool:
 def fewest(key: str, layers: Sequence[Layer]) -> int:
     """Layers that the figures of a key need."""
     has = {name for layer in layers for name in layer.counts}
-    if "nonzero" in has or key.startswith("products, integer"):
+    if "nonzero" in has or key.startswith(("products, integer", "products, shifted")):
         return SUMS_FEWEST
     if key.startswith("regions") or ("," in key and "tile_macs" in has and not key.startswith("products")):
         return STORED_FEWEST
@@ -169,9 +172,11 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
             sums = [name for name in SUMS if name in names][:1]
             called = [*sums, *(name for name in CALLED if name in names)] if "nonzero" in names else []
             every = "," not in key or bool(called)  # of any form: no count may be free
-            figures = fit(group, called or ["call", *names], every)
-            figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, called or names, every)
-            general = found[GENERAL] if "," not in key else {}
+            first = TERMS if " taps" in key and "memory" in names else ("elements",) if ", few, " in key else PRODUCTS
+            figures = fit(group, called or ["call", *names], every, first)
+            figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, called or names, every, first)
+            other = "," not in key or any(name.endswith("macs") for layer in group for name in layer.counts)
+            general = found[GENERAL] if other else {}
             found[key] = {**{name: general[name] for name in CALLS if name in general and name not in names}, **figures}
         else:
             continue

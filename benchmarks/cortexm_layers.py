@@ -18,53 +18,16 @@ import numpy as np
 import onnx
 from match_core.plugin.facade import Plugins
 from match_cortexm.cores import CORE_NAMED
-from match_cortexm.figures import LIKE
+from match_cortexm.figures import GENERAL, LIKE, OWN, figures_of
 from numpy.typing import NDArray
 from onnx import helper
 
-from benchmarks.breadth_models import FLOATS, MADE
 from benchmarks.cortexm_counts import CORES, Layer, layers_of, made_layers
+from benchmarks.cortexm_sets import BUILT, LONG, SETS
 from benchmarks.runs import MODELS
 from benchmarks.tables import Cell, Column, Table
 
 COMMAND = "benchmarks.cortexm_layers"
-#: Sets of networks that fit all boards, and the layers that are made.
-SETS = {
-    "int8": (
-        *(f"mlperf_{name}_int8_qdq" for name in ("resnet8", "dscnn", "mobilenetv1_025", "autoencoder")),
-        *(f"mlperf_{name}_int8_int" for name in ("resnet8", "dscnn", "autoencoder", "streaming_wakeword")),
-        "mlperf_resnet8_int8_qop",
-        "mlperf_streaming_wakeword_int8_qdq",
-        *(f"micro_conv_{name}_qdq" for name in ("std_16x16_c16_relu_u8", "dw_16x16_c16_relu_u8", "std_8x8_c64")),
-        "ita_mobilebert_l1_int8_qdq",
-    ),
-    "int8, held out": (
-        *(f"mlperf_{name}_int8_qop" for name in ("dscnn", "autoencoder", "mobilenetv1_025", "streaming_wakeword")),
-        "mlperf_mobilenetv1_025_int8_int",
-        *(f"micro_conv_dw_{name}" for name in ("2x2_c16_qdq", "8x8_c1_qdq", "32x32_c16_qdq", "16x16_c64_pc_int")),
-        *(f"micro_conv_std_{name}" for name in ("2x2_c64_qdq", "16x16_c1_qdq", "16x16_c16_pc_qdq", "8x8_c16_int")),
-        *(f"micro_conv_std_{name}" for name in ("16x16_c64_pc_qop", "32x32_c16_qdq", "16x16_c16_relu_u8_int")),
-        *("micro_conv_dw_16x16_c16_pc_qop", "ita_mobilebert_l1_int8_pc_qdq", "mobilebert_l1_int8_qdq"),
-        "ita_dinov2_l1_int8_qdq",
-    ),
-    "float32": ("mlperf_resnet8_f32", "mlperf_dscnn_f32", "mlperf_mobilenetv1_025_f32", "transformer_enc128_f32"),
-    "float32, held out": (
-        *("mlperf_autoencoder_f32", "transformer_enc128_gelu_f32", "ita_mobilebert_l1_f32", "resnet18_cifar10_w16_f32"),
-        *("resnext50_block1_f32", "mobilebert_l1_f32", "mlperf_dscnn_w8f32"),
-    ),
-    "made": ("made",),
-}
-#: Networks of no set until the model was done: stored layers, and those of breadth_models.py.
-_SEEN = {name for names in SETS.values() for name in names}
-SETS |= {
-    "int8, new": (
-        *sorted(path.name for path in MODELS.glob("micro_conv_*") if path.name not in _SEEN),
-        *(name for name in MADE if name != "float"),
-    ),
-    "float32, new": (*FLOATS, "resnet50_block1_f32", "resnet50_block1_bn_f32"),
-}
-#: More than 100 million float32 products, which cores without an FPU compute in minutes of an emulator: not there.
-LONG = ("resnext50_block1_f32", "mobilebert_l1_f32", "resnet50_block1_f32", "resnet50_block1_bn_f32")
 #: Of made layers; the figures come from another seed.
 SEED = 1
 Row = tuple[str, str, Layer]
@@ -73,23 +36,27 @@ Row = tuple[str, str, Layer]
 def _layers(name: str, core: str, plugins: Plugins) -> list[Layer]:
     if name == "made":
         return made_layers(core, SEED, 1, plugins)
-    if name in {**MADE, **FLOATS}:
-        return _built({**MADE, **FLOATS}[name](), core, plugins)
+    if name in BUILT:
+        return _of(BUILT[name](), (), core, plugins)
+    if name.startswith("quantlib/"):  # one sample, whose arrays have other names than the network's inputs
+        folder = MODELS.parent / "data" / name
+        with np.load(folder / "inputs.npz") as archive:
+            return _of(onnx.load(folder / "network.onnx"), [archive[key] for key in archive.files], core, plugins)
     folder = MODELS / name
     with np.load(folder / "inputs.npz") as archive:
         inputs = {key: archive[key][:1] for key in archive.files}
     return layers_of(folder / "model.onnx", inputs, core, plugins)
 
 
-def _built(model: onnx.ModelProto, core: str, plugins: Plugins) -> list[Layer]:
-    """The layers of a network without a sample, for which there are random numbers."""
+def _of(model: onnx.ModelProto, sample: Sequence[NDArray[np.generic]], core: str, plugins: Plugins) -> list[Layer]:
+    """The layers of a network; inputs of which ``sample`` has none are random numbers."""
     rng = np.random.default_rng(SEED)
     inputs: dict[str, NDArray[np.generic]] = {}
-    for value in model.graph.input:
+    for place, value in enumerate(model.graph.input):
         kind = value.type.tensor_type
         dtype, sizes = helper.tensor_dtype_to_np_dtype(kind.elem_type), [axis.dim_value for axis in kind.shape.dim]
         numbers = rng.integers(0, 128, (1, *sizes)) if dtype.kind in "iu" else rng.normal(0, 1, (1, *sizes))
-        inputs[value.name] = numbers.astype(dtype)
+        inputs[value.name] = (sample[place].reshape(1, *sizes) if sample else numbers).astype(dtype)
     with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
         path = Path(work) / "net.onnx"
         onnx.save(model, path)
@@ -109,6 +76,16 @@ def error(layer: Layer, informed: bool = False) -> float:
     return 100 * ((layer.informed if informed else layer.modelled) / layer.counted - 1)
 
 
+def figures_key(core: str, layer: Layer) -> str:
+    """The figures that a layer has."""
+    return next((key for key in layer.keys if key in figures_of(core)), GENERAL)
+
+
+def guessed(core: str, layer: Layer) -> bool:
+    """Whether these are of no form of the layer, as too few made layers have it: an estimate."""
+    return layer.keys != (OWN,) and figures_key(core, layer) in (GENERAL, layer.keys[-1])
+
+
 def _known(layer: Layer) -> tuple[float, float]:
     return 100 * layer.zeros, error(layer, informed=True)
 
@@ -116,7 +93,7 @@ def _known(layer: Layer) -> tuple[float, float]:
 def table(rows: Sequence[Row]) -> Table:
     """Every layer."""
     cells: list[tuple[Cell, ...]] = [
-        (core, name, layer.title, layer.keys[0], layer.counted, layer.modelled, error(layer), *_known(layer))
+        (core, name, layer.title, figures_key(core, layer), layer.counted, layer.modelled, error(layer), *_known(layer))
         for core, name, layer in rows
     ]
     columns = (
@@ -142,8 +119,11 @@ def summary(rows: Sequence[Row]) -> Table:
             known = any(layer.informed != layer.modelled for layer in layers)
             for informed in (False, True) if known else (False,) if layers else ():
                 errors = [abs(error(layer, informed)) for layer in layers]
-                over, title = sum(value > 20 for value in errors), f"{kind}, zeros known" if informed else kind
-                cells.append((core, title, len(errors), float(np.median(errors)), max(errors), over))
+                over, title = [value > 20 for value in errors], f"{kind}, zeros known" if informed else kind
+                guesses = [guessed(core, layer) for layer in layers]
+                both = sum(one and other for one, other in zip(over, guesses, strict=True))
+                found = len(errors), float(np.median(errors)), max(errors), sum(over), sum(guesses), both
+                cells.append((core, title, *found))
     columns = (
         Column("core"),
         Column("networks"),
@@ -151,6 +131,8 @@ def summary(rows: Sequence[Row]) -> Table:
         Column("median, %", ".1f"),
         Column("worst, %", ".1f"),
         Column("over 20 %", ",d"),
+        Column("estimates", ",d"),
+        Column("of these over 20 %", ",d"),
     )
     return Table("cortexm-model", f"*emulated, gcc -O3, `python -m {COMMAND} --update`*", columns, tuple(cells))
 

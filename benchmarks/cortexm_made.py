@@ -13,6 +13,7 @@ from onnx import helper
 
 from benchmarks.cortexm_moved import concat, deep_transpose, heads, pad, slice_, transpose
 from benchmarks.cortexm_net import Net, some_channels, some_image, some_rows
+from benchmarks.cortexm_odd import ODD_INTEGER_KINDS, ODD_KINDS
 from benchmarks.cortexm_rare import RARE_INTEGER_KINDS, RARE_KINDS
 from benchmarks.cortexm_written import ends, real_sum, tied_average, written, written_average
 
@@ -310,6 +311,8 @@ def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -
         return
     rare = {**RARE_KINDS, **RARE_INTEGER_KINDS} if quantised else RARE_KINDS
     yield from _networks(Net(np.random.default_rng([seed, number, 1]), quantised, wide), rare, rounds)
+    odd = {**ODD_KINDS, **ODD_INTEGER_KINDS} if quantised else ODD_KINDS
+    yield from _networks(Net(np.random.default_rng([seed, number, 3]), quantised, wide), odd, rounds)
     if quantised:  # one row: classifiers, autoencoders
         net = Net(np.random.default_rng([seed, 2]), quantised)
         for _ in range(2 * rounds):

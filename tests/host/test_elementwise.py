@@ -254,3 +254,10 @@ def test_divisions_that_compilers_call_a_function_for() -> None:
         37, 53, 59, 61, 67, 71, 74, 79, 81, 83, 95, 97, 101, 103, 106, 107, 109, 111, 115, 118, 121, 122, 125,
     ]  # fmt: skip
     assert [d for d, kind in found.items() if kind == "shift"] == [2, 4, 8, 16, 32, 64]
+
+
+@pytest.mark.parametrize(("power", "floating", "special"), [(2.0, 1, 0), (3.0, 2, 0), (2.5, 0, 1)])
+def test_small_powers_cost_what_their_products_do(power, floating, special):
+    node = gs.Node("Pow", inputs=[gs.Variable("x", np.float32, (3,)), gs.Constant("p", np.full(3, power, np.float32))])
+    work = _node_work(node, SCALAR_OPS["Pow"])
+    assert (work.floating, work.special) == (floating, special)

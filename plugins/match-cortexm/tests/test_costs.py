@@ -82,6 +82,8 @@ def test_copies_count_runs():
     assert counts_of(heads)["runs"] == 24 and figures_keys(heads)[0] == "host_transpose 8, long runs"
     assert figures_keys(_copy("host_slice", (10, 33), (10, 20)))[0] == "host_slice 8, short runs, odd"
     assert figures_keys(_copy("host_transpose", (20, 7), (7, 20), 32))[0] == "host_transpose 32, elements"
+    deep = _copy("host_transpose", (1, 4, 5, 6, 7), (1, 7, 6, 5, 4))
+    assert figures_keys(deep)[0] == "host_transpose 8, elements, many axes"
     for before, after, rows in (((1, 64, 2, 2), (1, 2, 2, 64), "woven"), ((1, 9, 9, 8), (1, 8, 9, 9), "few")):
         assert figures_keys(_copy("host_transpose", before, after))[0] == f"host_transpose 8, elements, {rows} rows"
 
@@ -166,6 +168,38 @@ def test_convolutions_count_tiles_lines_and_edges():
     assert (groups["tiles"], groups["lines"]) == (12 * 2, 12 * 2 * 3 * 3)
 
 
+def test_lines_and_volumes_count_what_images_do():
+    """Weights are [blocks of outputs, taps along each axis, inputs, outputs]; those of matrices are in one block."""
+    line = _product("host_conv", (1, 8, 30), (2, 5, 8, 8), (1, 16, 30), 3)
+    assert figures_keys(line)[0] == "host_conv float, floating windows of 8"
+    found = counts_of(line)
+    assert (found["tiles"], found["lines"], found["edges"]) == (2 * 10, 2 * 8 * 5, 2 * 2 * 5 * 3)
+    volume = counts_of(_product("host_conv", (1, 16, 4, 4, 9), (1, 3, 3, 3, 16, 8), (1, 8, 4, 4, 9), 9))
+    assert (volume["tiles"], volume["edges"]) == (16, 0)
+    assert volume["inside"] == (10 * 10) * 9 * 3 * 16 * 8
+    matrix = _product("host_product_region", (1, 30, 8), (1, 2, 8, 8), (1, 30, 16))
+    assert "products" in figures_keys(replace(matrix, macs=30 * 16 * 8))[0]
+
+
+def test_axes_that_may_be_of_channels_are_those_of_one_group():
+    """Sixteen columns may be two groups of eight channels."""
+    conv = _product("host_conv_integer", (1, 8, 16, 16), (4, 3, 3, 8, 4), (1, 16, 16, 16))
+    assert "grouped" not in figures_keys(conv)[0] and counts_of(conv)["inside"] == 46 * (4 * 4) * 3 * 8 * 16
+
+
+def test_transposed_convolutions_count_the_taps_that_hit_a_source():
+    shapes = (("in0", "input", (1, 6, 5, 5)), ("in1", "constant", (6, 4, 2, 2)), ("out0", "output", (1, 4, 10, 10)))
+    operands = tuple(
+        Operand(name, role, tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)), 32)
+        for name, role, shape in shapes
+    )
+    macs = 400 * 4 * 6
+    counts = (("elements", 400), ("floating_macs", macs), ("steps", 400))
+    conv = Workload("host_conv_transpose", (Dim("N", 400, tileable=False),), operands, macs, counts)
+    assert figures_keys(conv)[0] == "host_conv_transpose float, floating transposed, strided"
+    assert {"checks": 1600, "lines": 400, "inside": 2400, "nonzero": 1200}.items() <= counts_of(conv, 0.5).items()
+
+
 def test_rows_of_padding_that_is_not_zero_are_computed():
     zeros = _product("host_conv_integer_requant", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12))
     zeros = replace(zeros, geometry=(*zeros.geometry, ("tile_macs", zeros.macs)))
@@ -215,6 +249,24 @@ def test_pooling_counts_the_taps_of_channels_that_fill_no_vector():
     pool = Workload("host_nhwc_max_pool", (Dim("N", 600, tileable=False),), operands, 0, counts)
     assert {"positions": 25, "visits": 250, "rest": 2000}.items() <= counts_of(pool).items()
     assert counts_of(pool)["inside"] == round(600 * 9 * (13 / 15) ** 2)  # of each axis, the first and the last tap
+
+
+def test_zero_points_at_run_time_are_told_apart():
+    """Scalars that are operands: no own kernel subtracts them, so their products do not count twice."""
+    conv = _product("host_conv_integer", (1, 8, 9, 9), (4, 3, 3, 8, 4), (1, 16, 9, 9))
+    counts = tuple((name.removeprefix("floating_"), count) for name, count in conv.parameters.items())
+    zero = Operand("in2", "input", (), 8)
+    shifted = replace(conv, operands=(*conv.operands[:2], zero, conv.operands[2]), geometry=counts)
+    assert figures_keys(shifted)[0] == "host_conv_integer 32, shifted windows of 4"
+    assert "nonzero" not in counts_of(shifted, 0.5)
+
+
+def test_regions_that_combine_are_told_apart_by_what_they_compute():
+    axes = [tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)) for shape in ((4, 60), (4, 1))]
+    operands = (Operand("in0", "input", axes[0], 32), Operand("out0", "output", axes[1], 32))
+    counts = (("elements", 4), ("memory", 244), ("floating", 480), ("steps", 244))
+    squares = Workload("host_region_reduce", (Dim("N", 4, tileable=False),), operands, 0, counts)
+    assert figures_keys(squares)[0] == "host_region_reduce float, many taps, 2 floating"
 
 
 @pytest.mark.parametrize("core", [core.name for core in CORES])

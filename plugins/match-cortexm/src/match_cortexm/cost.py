@@ -11,7 +11,8 @@ from match_host.cost import HostCostModel
 
 from match_cortexm.cores import CORE_NAMED
 from match_cortexm.figures import GENERAL, OWN, figures_of
-from match_cortexm.forms import counts_of, figures_keys, stored
+from match_cortexm.forms import counts_of, figures_keys
+from match_cortexm.products import shifted, stored
 
 if TYPE_CHECKING:
     from match_core.contract.workload import Workload
@@ -80,6 +81,7 @@ def _varied(workload: Workload) -> bool:
     """Whether instructions of a kernel of the host vary between layers of one form, and the core has an own one."""
     replaced = stored(workload) or any(word in workload.kind for word in ("requant", "region"))
     single = stored(workload) and workload.operands[1].axes[-1].size == 1  # one output: sums stay in registers
+    single |= shifted(workload)  # which no own kernel takes
     return workload.kind == _SOFTMAX or ("tile_macs" in workload.parameters and replaced and not single)
 
 

@@ -6,27 +6,28 @@ the figures are told apart by such forms; a workload has several keys, from the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isqrt, prod
+from math import prod
 from typing import TYPE_CHECKING
 
 from match_cortexm.figures import OWN
 from match_cortexm.moves import MOVES, UNROLLED, move, moved
-from match_cortexm.windows import inside, pooled, positions_of, tiled
+from match_cortexm.products import DEPTHWISE_AXES, channels_last, product_form, rows_axis, shifted, stored, windows
+from match_cortexm.transposed import TRANSPOSED, gathered
+from match_cortexm.windows import inside, pooled, tiled, window
 
 if TYPE_CHECKING:
     from match_core.contract.workload import Operand, Workload
 
-#: Statements of a loop that compilers unroll whole: gcc's max-completely-peeled-insns is 200, and it expects a third of
-#: them to vanish.
-_PEELED = 300
-#: Ranks of packed weights: [taps, channels] of depthwise ones, [blocks, rows, columns, inputs, outputs] of an image.
-_DEPTHWISE_AXES, _CONV_AXES = 2, 5
 _VECTOR_BYTES = 16
 #: Patterns of the host that combine the elements of windows and lines.
 _WINDOWS = ("pool", "reduce")
 #: Ends of the names of those that add them up.
 _TERMS = ("average_pool", "reduce_mean", "reduce_sum")
 _BYTE_BITS = 8
+#: Ends of forms that too few made layers have to tell their tiles apart.
+_RARE = ("transposed", "strided", "volumes")
+#: Counts of loops and of what they read and write.
+_LOOPS = {"elements", "memory", "steps"}
 #: Counts of regions that call no function.
 _PLAIN = {"elements", "memory", "floating", "steps"}
 
@@ -46,58 +47,30 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         form = move(workload)
         return f"{key}, {form}", f"moves {bits}, {form}", f"moves {bits}"
     if workload.macs:
-        sums = "half" if half else "floating" if "floating_tile_macs" in counts else "integer"
-        form = f"{sums} {_product(workload)}"
-        tiled = stored(workload) and len(workload.operands[1].axes) > _DEPTHWISE_AXES
-        tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiled else form
-        shared = (f"products, {tile}", f"products, {form}", f"products, {sums}")
+        sums = "half" if half else "floating" if {"floating_tile_macs", "floating_macs"} & set(counts) else "integer"
+        sums = "shifted" if sums == "integer" and shifted(workload) else sums
+        form = f"{sums} {product_form(workload)}"
+        tiles = stored(workload) and len(workload.operands[1].axes) > DEPTHWISE_AXES
+        tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiles and not form.endswith(_RARE) else form
+        wider = ("products, integer",) if sums == "shifted" else ()
+        shared = (f"products, {tile}", f"products, {form}", f"products, {sums}", *wider)
         # What comes with the products of a region differs, whatever its numbers are.
         return f"regions, {tile}" if "region" in kind else f"{key}, {tile}", *shared
     if any(name in kind for name in _WINDOWS):
         taps = counts.get("memory", 0) // counts["elements"] - 1
         few = taps < UNROLLED
         form = f"{taps} taps" if few else "many taps"
-        padded = ", padded" if "pool" in kind and pooled(workload, taps, _rows(workload)) < 1 else ""
+        if "region" in kind:  # what is computed of each
+            return f"{key}, {form}, {_per_term(counts)}", f"{key}, {_per_term(counts)}", key
+        padded = ", padded" if "pool" in kind and pooled(workload, taps, rows_axis(workload)) < 1 else ""
         return f"{key}, {form}{padded}", f"{key}, {form}", *((f"{key}, few taps",) if few else ()), key
     form = _per_element(counts)
     if "requant" in kind and workload.operands[0].element_bits == _BYTE_BITS:
         key = f"{key} of bytes"  # their products have 32 bits
     plain = (f"{key}, plain",) if "region" in kind and not set(counts) - _PLAIN else ()
-    return f"{key}, {form}{_broadcast(workload)}", f"{key}, {form}", *plain, key
-
-
-def _product(workload: Workload) -> str:
-    """Products with weights of ones, depthwise ones, those of one row and those of few inputs are special: their loops
-    are short or not there."""
-    result, elements = workload.operands[-1], workload.parameters["elements"]
-    weights = workload.operands[1]
-    taps = workload.macs // elements
-    few = "few taps" if taps <= UNROLLED else "many taps"
-    if not stored(workload):
-        lines = ", unrolled" if result.axes[-1].size <= UNROLLED else ""
-        return "computed" if len(workload.operands) > 2 else f"sums of {few}{lines}"
-    if len(weights.axes) == _DEPTHWISE_AXES and weights.axes[0].size == taps:
-        return f"depthwise, {few}"
-    if len(weights.axes) == _CONV_AXES:
-        columns, inputs = (axis.size for axis in weights.axes[2:4])
-        first, *_, last = (axis.size for axis in workload.operands[0].axes[1:])
-        grouped = "grouped " if inputs not in ((last,) if "nhwc" in workload.kind else (first, last)) else ""
-        turns = inputs * (columns if _channels_last(workload) and not grouped else 1)
-        short = ", short" if turns <= UNROLLED and turns * _statements(workload) <= _PEELED else ""
-        return f"{grouped}{'pointwise' if inputs == taps else 'windows'}{short}"
-    return "one row" if prod(axis.size for axis in result.axes[:-1]) == 1 else "products"
-
-
-def _statements(workload: Workload) -> int:
-    """Those of a turn of a convolution's innermost loop: two for each product, one for each value and weight, or two
-    if they are widened."""
-    positions, outputs = positions_of(workload), workload.operands[1].axes[-1].size
-    return 2 * positions * outputs + (positions + outputs) * (1 + (workload.operands[0].element_bits == _BYTE_BITS))
-
-
-def stored(workload: Workload) -> bool:
-    """Whether weights are stored in the order in which tiles of outputs read them, tiles last."""
-    return len(workload.operands) > 2 and workload.operands[1].role == "constant"
+    repeated, last = _broadcast(workload), workload.operands[-1].axes[-1:]
+    lines = (f"{key}, {form}{repeated} of few",) if repeated and last[0].size <= UNROLLED else ()
+    return *lines, f"{key}, {form}{repeated}", f"{key}, {form}", *plain, key
 
 
 def _per_element(counts: Mapping[str, int]) -> str:
@@ -108,6 +81,12 @@ def _per_element(counts: Mapping[str, int]) -> str:
     if any(count % elements for count in rest.values()):
         return f"{few}uneven"
     return few + " ".join(f"{count // elements} {name}" for name, count in rest.items())
+
+
+def _per_term(counts: Mapping[str, int]) -> str:
+    """Operations per term of a window."""
+    terms = max(1, counts["memory"] - counts["elements"])
+    return " ".join(f"{round(counts[name] / terms)} {name}" for name in counts if name not in _LOOPS)
 
 
 def _broadcast(workload: Workload) -> str:
@@ -134,7 +113,7 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     float32."""
     found = _counts_of(workload)
     summed = workload.macs or workload.kind.endswith(_TERMS)
-    if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found):
+    if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found) or "tile_macs" in found:
         return found
     terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)
     terms = round(workload.macs * _share(workload)) if "tiles" in found else found.get("inside", terms)
@@ -149,6 +128,8 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     *sources, result = workload.operands
     if kind in MOVES:
         return moved(workload)
+    if kind == TRANSPOSED:
+        return gathered(workload)
     if not result.axes:
         return counts
     last = result.axes[-1].size
@@ -167,12 +148,12 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     if not workload.macs or not stored(workload):
         return counts
     weights = [axis.size for axis in sources[1].axes]
-    channels = last if len(weights) != _CONV_AXES or _channels_last(workload) else result.axes[1].size
-    tiles = tiled(workload, _rows(workload)) if len(weights) == _CONV_AXES else {}
+    channels = last if not windows(workload) or channels_last(workload) else result.axes[1].size
+    tiles = tiled(workload, rows_axis(workload)) if windows(workload) else {}
     if tiles:
         return {**counts, **tiles}
     found = {**counts, "stored": prod(weights) * counts["elements"] // channels}
-    if len(weights) == _DEPTHWISE_AXES and weights[0] > 1:
+    if len(weights) == DEPTHWISE_AXES and weights[0] > 1:
         found["inside"] = round(found["stored"] * _share(workload))
     return found
 
@@ -180,32 +161,5 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
 def _share(workload: Workload) -> float:
     """The share of taps inside the image, of convolutions."""
     first, *rest = (axis.size for axis in workload.operands[1].axes)
-    kernel = rest[:2] if len(rest) == _CONV_AXES - 1 else [isqrt(first)] * 2
-    return inside(workload, kernel, _rows(workload))
-
-
-def _channels_last(workload: Workload) -> bool:
-    """Whether the last axis of an image is that of the channels, of which weights have inputs and outputs."""
-    if "nhwc" in workload.kind or not stored(workload):
-        return "nhwc" in workload.kind
-    weights = [axis.size for axis in workload.operands[1].axes]
-    if len(weights) != _CONV_AXES:
-        return (
-            len(weights) == _DEPTHWISE_AXES
-            or weights[0] * weights[-1] >= workload.operands[-1].axes[-1].size > (weights[0] - 1) * weights[-1]
-        )
-    return _has_channels(workload, -1) or not _has_channels(workload, 1)
-
-
-def _has_channels(workload: Workload, axis: int) -> bool:
-    """Whether an axis of a convolution may be that of its channels: some groups of the inputs, and of whole blocks."""
-    source, result = (workload.operands[place].axes[axis].size for place in (0, -1))
-    blocks, *_, inputs, outputs = (axis.size for axis in workload.operands[1].axes)
-    groups = max(1, source // inputs)
-    own = -(-result // groups)
-    return source % inputs == 0 and result % groups == 0 and groups * -(-own // outputs) == blocks
-
-
-def _rows(workload: Workload) -> int:
-    """The axis of an image's rows."""
-    return 1 if _channels_last(workload) else 2
+    rows = rows_axis(workload)
+    return inside(workload, rest[:-2] if windows(workload) else window(workload, first, rows), rows)

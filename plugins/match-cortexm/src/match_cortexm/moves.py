@@ -26,8 +26,14 @@ def moved(workload: Workload) -> Mapping[str, int]:
     """The counts of a copy, with its runs and rows."""
     counts, (*sources, result) = workload.parameters, workload.operands
     runs = sum(_runs(source, result, workload.kind == "host_transpose") for source in sources)
-    lines = counts["elements"] // result.axes[-1].size if result.axes else 1
-    return {**counts, "runs": runs, "rows": lines}
+    if workload.kind == "host_concat":  # its loops are those of its sources
+        return {**counts, "runs": runs}
+    return {**counts, "runs": runs, "rows": counts["elements"] // _line(result)}
+
+
+def _line(operand: Operand) -> int:
+    """Elements of the last axis that has some."""
+    return next((axis.size for axis in reversed(operand.axes) if axis.size > 1), 1)
 
 
 def move(workload: Workload) -> str:
@@ -40,14 +46,17 @@ def move(workload: Workload) -> str:
     alone = size != _WORD_BYTES and counts.get("memory", 0) == 2 * counts["elements"]
     if alone or run < max(_RUN_BYTES, 2 * size):
         return f"elements{_alone(workload)}"
-    sides = {operand.axes[-1].size * size % _WORD_BYTES for operand in workload.operands if operand.axes}
+    sides = {_line(operand) * size % _WORD_BYTES for operand in workload.operands}
     odd = ", odd" if run % _WORD_BYTES or any(sides) else ""
-    return ("long runs" if run >= _LONG_BYTES else "short runs") + odd
+    once = ", once" if counts["runs"] < len(workload.operands) else ""  # no loop
+    return ("long runs" if run >= _LONG_BYTES else "short runs") + odd + once
 
 
 def _alone(workload: Workload) -> str:
     """Helium stores two or four vectors element by element; loops over few channels, or few lines, have no turns."""
     before, after = ([axis.size for axis in operand.axes] for operand in (workload.operands[0], workload.operands[-1]))
+    if len(after) > IMAGE_AXES:
+        return ", many axes"
     if after and after[-1] in _WOVEN and before[-len(after) + 1 :] == [after[-1], *after[1:-1]]:
         return ", woven"
     if after and after[-1] < max(_WOVEN):

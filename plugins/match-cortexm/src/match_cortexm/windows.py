@@ -4,7 +4,7 @@ the padding are those that explain them."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isqrt
+from math import prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,15 +12,19 @@ if TYPE_CHECKING:
 
 #: Axes of an image: samples, two of space, channels.
 IMAGE_AXES = 4
+#: Axes of a line of samples.
+LINE_AXES = 3
 #: Steps that the host's convolutions count for each result, beside turns of their innermost loop.
 STEPS = 2
+#: More than what rounding takes from a root.
+_ROUNDING = 1e-9
 #: Positions of the source and of the result along an axis.
 Axis = tuple[int, int]
 
 
 def inside(workload: Workload, kernel: Sequence[int], first: int) -> float:
     """The share of taps inside the image, which as much padding surrounds at one end of an axis as at the other.
-    ``kernel``: rows and columns of a window; ``first``: the axis of rows. 1 if operands are no images."""
+    ``kernel``: taps of a window along each axis of space; ``first``: the axis of rows. 1 if operands are no images."""
     axes = _axes(workload, first)
     if axes is None:
         return 1.0
@@ -32,35 +36,45 @@ def inside(workload: Workload, kernel: Sequence[int], first: int) -> float:
 
 
 def tiled(workload: Workload, first: int) -> Mapping[str, int]:
-    """What the loops of a convolution of the host do, whose weights are [blocks, rows, columns, inputs, outputs of a
-    tile]: ``tiles`` of neighbouring positions by outputs; ``lines``, runs of their innermost loop; ``edges``, taps
-    whose places are looked up, as some of a tile may be outside of the image; ``inside``, products, also with columns
-    outside, but not with rows outside if these are 0. Empty if operands are no images. ``first``: the axis of rows."""
+    """What the loops of a convolution of the host do, whose weights are [blocks, taps along each axis of space, inputs,
+    outputs of a tile]: ``tiles`` of neighbouring positions by outputs; ``lines``, runs of their innermost loop;
+    ``edges``, taps whose places are looked up, as some of a tile may be outside of the image; ``copied``, those of one
+    channel that are copied for that; ``inside``, products, also with columns outside, but not with rows outside if
+    these are 0. Empty if operands are no images. ``first``: the axis of rows."""
     axes = _axes(workload, first)
     if axes is None:
         return {}
     blocks, *kernel, inputs, outputs = (axis.size for axis in workload.operands[1].axes)
-    if kernel == [1, 1] and axes[0][0] * axes[1][0] == axes[0][1] * axes[1][1]:  # one line of all positions
-        axes = (1, 1), (axes[0][0] * axes[1][0],) * 2
-    (height, rows), (width, columns) = axes
+    if kernel == [1] * len(axes) and all(size == results for size, results in axes):  # one line of all positions
+        axes, kernel = ((prod(size for size, _ in axes),) * 2,), [1]
+    *outer, (width, columns) = axes
     stride, before = _starts(axes, kernel)
     positions = min(columns, positions_of(workload))
-    places = [min(place, columns - positions) * stride - before[1] for place in range(0, columns, positions)]
-    reach = (positions - 1) * stride + kernel[1]
+    places = [min(place, columns - positions) * stride - before[-1] for place in range(0, columns, positions)]
+    reach = (positions - 1) * stride + kernel[-1]
     middle = sum(0 <= place <= width - reach for place in places)
     ends, known = len(places) - middle, len(places) == 1  # of one tile, compilers know which columns are outside
-    tops = range(-before[0], rows * stride - before[0], stride)
-    taken = inner = sum(max(0, min(height, top + kernel[0]) - max(0, top)) for top in tops)
+    rows = prod(results for _, results in outer)
+    tops = [
+        (size, taps, range(-above, results * stride - above, stride))
+        for (size, results), taps, above in zip(outer, kernel[:-1], before[:-1], strict=True)
+    ]
+    taken = inner = prod(
+        sum(max(0, min(size, top + taps) - max(0, top)) for top in starts) for size, taps, starts in tops
+    )
     if "tile_macs" in workload.parameters and ("pad" in workload.kind or "region" in workload.kind):
         # Integers are padded with their zero points: products with them count, and their places are looked up.
-        taken, inner = rows * kernel[0], sum(0 <= top <= height - kernel[0] for top in tops) * kernel[0]
+        taken = rows * prod(kernel[:-1])
+        inner = prod(sum(0 <= top <= size - taps for top in starts) * taps for size, taps, starts in tops)
     merged = first == 1 and inputs == workload.operands[0].axes[-1].size
     found = {
         "tiles": rows * len(places),
-        "lines": inner * middle * (1 if merged else kernel[1]) + known * taken * ends * kernel[1],
-        "edges": (not known) * (taken * len(places) - inner * middle) * kernel[1] * positions,
-        "inside": taken * len(places) * positions * kernel[1] * inputs * outputs,
+        "lines": inner * middle * (1 if merged else kernel[-1]) + known * taken * ends * kernel[-1],
+        "edges": (not known) * (taken * len(places) - inner * middle) * kernel[-1] * positions,
+        "inside": taken * len(places) * positions * kernel[-1] * inputs * outputs,
     }
+    if inputs == outputs == 1:
+        found["copied"] = (not known) * (taken * len(places) - inner * middle) * reach
     return {name: workload.operands[0].axes[0].size * blocks * number for name, number in found.items()}
 
 
@@ -71,9 +85,15 @@ def positions_of(workload: Workload) -> int:
 
 
 def pooled(workload: Workload, taps: int, first: int) -> float:
-    """The share of a pooling's taps inside the image; windows are squares, or as long as an axis."""
+    """The share of a pooling's taps inside the image."""
+    return inside(workload, window(workload, taps, first), first)
+
+
+def window(workload: Workload, taps: int, first: int) -> list[int]:
+    """The taps along each axis of space: windows are squares, or as long as an axis."""
     axes = _axes(workload, first) or ()
-    return inside(workload, [min(isqrt(taps), size) for size, _ in axes], first)
+    side = int(taps ** (1 / max(1, len(axes))) + _ROUNDING)
+    return [min(side, size) for size, _ in axes]
 
 
 def _starts(axes: Sequence[Axis], kernel: Sequence[int]) -> tuple[int, list[int]]:
@@ -96,9 +116,10 @@ def _stride(axes: Sequence[Axis], kernel: Sequence[int]) -> int:
     return min(found)[1] if found else 1
 
 
-def _axes(workload: Workload, first: int) -> tuple[Axis, Axis] | None:
-    """Rows and columns of the images."""
+def _axes(workload: Workload, first: int) -> tuple[Axis, ...] | None:
+    """The axes of space of the images."""
     source, result = ([axis.size for axis in workload.operands[place].axes] for place in (0, -1))
-    if len(source) != IMAGE_AXES or len(result) != IMAGE_AXES:
+    if len(source) != len(result) or len(source) < LINE_AXES:
         return None
-    return (source[first], result[first]), (source[first + 1], result[first + 1])
+    last = first + len(source) - 2
+    return tuple(zip(source[first:last], result[first:last], strict=True))

@@ -208,11 +208,15 @@ static inline void match_cortexm_look_16(int8_t *to, const int8_t *from, const i
 
 #endif
 
-/* Looks 8 bytes up, one after another: they may replace those that they come from. */
-static inline void match_cortexm_look_8(int8_t *to, const int8_t *from, const int8_t *table)
+/* Looks blocks of 8 bytes up, one byte after another: they may replace those that they come from. A function of its own
+ * takes the same instructions in place and elsewhere. */
+static __attribute__((noinline, unused)) void match_cortexm_look(
+    int8_t *to, const int8_t *from, const int8_t *table, int32_t blocks)
 {
-    for (int32_t k = 0; k < 8; k++) {
-        to[k] = table[(uint8_t)from[k]];
+    for (; blocks > 0; blocks--, to += 8, from += 8) {
+        for (int32_t k = 0; k < 8; k++) {
+            to[k] = table[(uint8_t)from[k]];
+        }
     }
 }
 

@@ -45,12 +45,12 @@ def build_lookup(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Count
     table = np.roll(values_of(node.inputs[1]).reshape(-1), 128).astype(np.int8)
     part = count % block > 0
     end = count if core.helium else count - count % block
-    left = f", {f'{count} - i' if part else block}" if core.helium else ""
     lines = [
         f"for (int32_t i = 0; i < {end}; i += {block}) {{",
-        f"    match_cortexm_look_{block}(&out0[i], &in0[i], in1{left});",
+        f"    match_cortexm_look_16(&out0[i], &in0[i], in1, {f'{count} - i' if part else block});",
         "}",
     ]
+    lines = lines if core.helium else [f"match_cortexm_look(out0, in0, in1, {end // block});"]
     lines = [*(lines if end else ()), *(f"out0[{i}] = in1[(uint8_t)in0[{i}]];" for i in range(end, count))]
     body = "\n".join(f"    {line}" for line in lines)
     uses = Uses()

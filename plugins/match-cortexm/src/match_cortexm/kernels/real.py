@@ -143,6 +143,11 @@ class _Lines:
         """The distance of neighbours of a line, 0 or 1."""
         return strides[self.nest.groups[-1][0]]
 
+    def _repeats(self, strides: Sequence[int]) -> int:
+        """Neighbouring lines that have the same numbers, which compilers load once if they are one block."""
+        again = bool(self.outer) and self.size <= BLOCK * LANES and strides[self.nest.groups[-2][0]] == 0
+        return self.outer[-1][1] if again else 1
+
     def _index(self, strides: Sequence[int], variable: str = "", place: int = 0) -> str:
         """The index of a number of the line."""
         terms = self.nest.terms(strides)[:-1]
@@ -154,11 +159,12 @@ class _Lines:
         vectors, blocks = -(-self.size // LANES), -(-self.size // (BLOCK * LANES))
         kinds = Counter({"Relu": "bounds", "Clip": "bounds"}.get(node.op, "pairs") for node in self.group.nodes)
         bounds = kinds["bounds"] + sum(node.op == "Clip" for node in self.group.nodes)
-        loads = sum(map(self._step, self.strides))
+        read = [strides for strides in self.strides if self._step(strides)]
+        loads = len(read)
         return {
             "lines": lines if self.outer else 0,
             "blocks": lines * blocks,
-            "loads": lines * vectors * loads,
+            "loads": vectors * sum(lines // self._repeats(strides) for strides in read),
             "pairs": lines * vectors * kinds["pairs"],
             "bounds": lines * vectors * bounds,
             "vectors": lines * vectors,

@@ -213,6 +213,8 @@ def _narrowed(tensor: gs.Tensor, seen: tuple[int, ...] | None) -> NDArray[np.gen
 def _node_work(node: gs.Node, op: ScalarOp) -> Work:
     source = dtype_of(node.inputs[op.data])
     work = op.work(source)
+    if node.op == "Pow" and source.kind == "f" and _uniform(node.inputs[1]) in (2, 3):
+        return Work(floating=int(_uniform(node.inputs[1]) or 0) - 1)  # products instead of a function
     if work.wide_divide or work.divide:
         divisor = _uniform(node.inputs[1]) if len(node.inputs) > 1 else None
         if divisor is not None and divisor > 0 and int(divisor) & (int(divisor) - 1) == 0:

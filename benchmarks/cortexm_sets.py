@@ -1,0 +1,67 @@
+"""Sets of networks whose layers ``benchmarks.cortexm_layers`` counts: those of ../shared, and made ones."""
+
+from __future__ import annotations
+
+from benchmarks.breadth_models import FLOATS, MADE
+from benchmarks.runs import MODELS
+from benchmarks.unseen_models import FLOAT, INTEGER
+
+#: Sets of networks that fit all boards, and the layers that are made.
+SETS: dict[str, tuple[str, ...]] = {
+    "int8": (
+        *(f"mlperf_{name}_int8_qdq" for name in ("resnet8", "dscnn", "mobilenetv1_025", "autoencoder")),
+        *(f"mlperf_{name}_int8_int" for name in ("resnet8", "dscnn", "autoencoder", "streaming_wakeword")),
+        "mlperf_resnet8_int8_qop",
+        "mlperf_streaming_wakeword_int8_qdq",
+        *(f"micro_conv_{name}_qdq" for name in ("std_16x16_c16_relu_u8", "dw_16x16_c16_relu_u8", "std_8x8_c64")),
+        "ita_mobilebert_l1_int8_qdq",
+    ),
+    "int8, held out": (
+        *(f"mlperf_{name}_int8_qop" for name in ("dscnn", "autoencoder", "mobilenetv1_025", "streaming_wakeword")),
+        "mlperf_mobilenetv1_025_int8_int",
+        *(f"micro_conv_dw_{name}" for name in ("2x2_c16_qdq", "8x8_c1_qdq", "32x32_c16_qdq", "16x16_c64_pc_int")),
+        *(f"micro_conv_std_{name}" for name in ("2x2_c64_qdq", "16x16_c1_qdq", "16x16_c16_pc_qdq", "8x8_c16_int")),
+        *(f"micro_conv_std_{name}" for name in ("16x16_c64_pc_qop", "32x32_c16_qdq", "16x16_c16_relu_u8_int")),
+        *("micro_conv_dw_16x16_c16_pc_qop", "ita_mobilebert_l1_int8_pc_qdq", "mobilebert_l1_int8_qdq"),
+        "ita_dinov2_l1_int8_qdq",
+    ),
+    "float32": ("mlperf_resnet8_f32", "mlperf_dscnn_f32", "mlperf_mobilenetv1_025_f32", "transformer_enc128_f32"),
+    "float32, held out": (
+        *("mlperf_autoencoder_f32", "transformer_enc128_gelu_f32", "ita_mobilebert_l1_f32", "resnet18_cifar10_w16_f32"),
+        *("resnext50_block1_f32", "mobilebert_l1_f32", "mlperf_dscnn_w8f32"),
+    ),
+    "made": ("made",),
+}
+#: Networks of no set until the model was done: stored layers, and those of breadth_models.py.
+_SEEN = {name for names in SETS.values() for name in names}
+SETS |= {
+    "int8, new": (
+        *sorted(path.name for path in MODELS.glob("micro_conv_*") if path.name not in _SEEN),
+        *(name for name in MADE if name != "float"),
+    ),
+    "float32, new": (*FLOATS, "resnet50_block1_f32", "resnet50_block1_bn_f32"),
+}
+#: Networks of no set until then: listed before any layer of them was counted, to be counted once.
+_STORED = (
+    *("Models/EEGFormer", "Models/MLPerf/KeywordSpotting", "Models/miniMobileNet", "Models/CCT/Int/ICCT_ITA"),
+    *("Kernels/Integer/GEMM/Regular_RQPerColumn", "Kernels/Integer/Attention", "Kernels/Integer/Conv/DW_2D_RQ"),
+    *("Kernels/Integer/Conv/PW_2D_RQ/Regular_RQ", "Kernels/Integer/Softmax/Regular"),
+)
+SETS |= {
+    "int8, unseen": (
+        *("ita_whisper_l1_int8_qdq", "whisper_tiny_l1_int8_qdq", "dinov2_small_l1_int8_qdq"),
+        *(*(f"quantlib/{name}" for name in _STORED), *INTEGER),
+    ),
+    "float32, unseen": tuple(FLOAT),
+    "float16, unseen": (
+        *(f"matcha_{name}_f16" for name in ("autoencoder", "dscnn", "mobilenet", "resnet8", "transformer_block")),
+        *(f"matcha_{name}_block_f16" for name in ("convnext", "resnet", "resnext")),
+        *("resnet18_cifar10_w16_f16", "resnet50_block1_f16", "resnext50_block1_f16"),
+        *("transformer_enc128_f16", "transformer_enc128_gelu_f16"),
+    ),
+}
+#: Networks that are made, without samples.
+BUILT = {**MADE, **FLOATS, **INTEGER, **FLOAT}
+#: Not on cores without an FPU: more than 100 million float32 products, which take minutes of an emulator, and float16.
+LONG: tuple[str, ...] = ("resnext50_block1_f32", "mobilebert_l1_f32", "resnet50_block1_f32", "resnet50_block1_bn_f32")
+LONG += SETS["float16, unseen"]

@@ -1,0 +1,109 @@
+"""The forms of the host's products, which the axes of their weights tell: convolutions, matrices, sums."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from match_cortexm.moves import UNROLLED
+from match_cortexm.transposed import TRANSPOSED
+from match_cortexm.windows import IMAGE_AXES, LINE_AXES, positions_of
+
+if TYPE_CHECKING:
+    from match_core.contract.workload import Workload
+
+#: Statements of a loop that compilers unroll whole: gcc's max-completely-peeled-insns is 200, and it expects a third of
+#: them to vanish.
+_PEELED = 300
+#: Axes of packed weights: [taps, channels], of depthwise convolutions; others have windows().
+DEPTHWISE_AXES = 2
+#: Sums of a loop that have registers of their own.
+_REGISTERS = 8
+_BYTE_BITS = 8
+
+
+def product_form(workload: Workload) -> str:
+    """Products with weights of ones, depthwise ones, those of one row and those of few inputs are special: their loops
+    are short or not there."""
+    result, elements = workload.operands[-1], workload.parameters["elements"]
+    weights = workload.operands[1]
+    taps = workload.macs // elements
+    few = "few taps" if taps <= UNROLLED else "many taps"
+    if workload.kind == TRANSPOSED:
+        return "transposed" if result.axes[-1].size <= workload.operands[0].axes[-1].size + 1 else "transposed, strided"
+    if not stored(workload):
+        last = result.axes[-1].size
+        lines = ", in registers" if last <= _REGISTERS else ", unrolled" if last <= UNROLLED else ""
+        return "computed" if len(workload.operands) > 2 else f"sums of {few}{lines}"
+    if len(weights.axes) == DEPTHWISE_AXES and weights.axes[0].size == taps:
+        return f"depthwise, {few}"
+    if windows(workload):
+        columns, inputs = (axis.size for axis in weights.axes[-3:-1])
+        first, *_, last = (axis.size for axis in workload.operands[0].axes[1:])
+        if len(weights.axes) > IMAGE_AXES + 1:
+            return "volumes"
+        grouped = "grouped " if inputs not in ((last,) if "nhwc" in workload.kind else (first, last)) else ""
+        turns = inputs * (columns if channels_last(workload) and not grouped else 1)
+        short = ", short" if turns <= UNROLLED and turns * _statements(workload) <= _PEELED else ""
+        return f"{grouped}{'pointwise' if inputs == taps else 'windows'}{short}"
+    return "one row" if prod(axis.size for axis in result.axes[:-1]) == 1 else "products"
+
+
+def windows(workload: Workload) -> bool:
+    """Whether weights are those of a convolution's tiles: [blocks, taps along each axis of space, inputs, outputs]."""
+    source, weights = (operand.axes for operand in workload.operands[:2])
+    if not stored(workload) or len(source) < LINE_AXES or len(weights) != len(source) + 1:
+        return False
+    taps = prod(axis.size for axis in weights[1:-1])
+    return len(source) >= IMAGE_AXES or (taps == workload.macs // workload.parameters["elements"] and _blocks(workload))
+
+
+def _blocks(workload: Workload) -> bool:
+    """Whether weights of three axes and blocks are those of lines: those of matrices are one block of many."""
+    weights, source = workload.operands[1].axes, workload.operands[0].axes
+    return "conv" in workload.kind or weights[0].size > 1 or source[-1].size != weights[2].size
+
+
+def _statements(workload: Workload) -> int:
+    """Those of a turn of a convolution's innermost loop: two for each product, one for each value and weight, or two
+    if they are widened."""
+    positions, outputs = positions_of(workload), workload.operands[1].axes[-1].size
+    return 2 * positions * outputs + (positions + outputs) * (1 + (workload.operands[0].element_bits == _BYTE_BITS))
+
+
+def stored(workload: Workload) -> bool:
+    """Whether weights are stored in the order in which tiles of outputs read them, tiles last."""
+    return len(workload.operands) > 2 and workload.operands[1].role == "constant"
+
+
+def shifted(workload: Workload) -> bool:
+    """Whether a zero point that is known at run time is subtracted from each byte."""
+    return any(not operand.axes for operand in workload.operands[2:-1])
+
+
+def channels_last(workload: Workload) -> bool:
+    """Whether the last axis of an image is that of the channels, of which weights have inputs and outputs."""
+    if "nhwc" in workload.kind or not stored(workload):
+        return "nhwc" in workload.kind
+    weights = [axis.size for axis in workload.operands[1].axes]
+    if not windows(workload):
+        return (
+            len(weights) == DEPTHWISE_AXES
+            or weights[0] * weights[-1] >= workload.operands[-1].axes[-1].size > (weights[0] - 1) * weights[-1]
+        )
+    first, last = (_groups(workload, axis) for axis in (1, -1))
+    return not first or 0 < last <= first  # either may be a whole number of groups: rather one
+
+
+def _groups(workload: Workload, axis: int) -> int:
+    """The groups of a convolution whose channels are on an axis; 0 if they are not, as blocks would not be whole."""
+    source, result = (workload.operands[place].axes[axis].size for place in (0, -1))
+    blocks, *_, inputs, outputs = (axis.size for axis in workload.operands[1].axes)
+    groups = max(1, source // inputs)
+    own = -(-result // groups)
+    return groups * (source % inputs == 0 and result % groups == 0 and groups * -(-own // outputs) == blocks)
+
+
+def rows_axis(workload: Workload) -> int:
+    """The axis of an image's rows."""
+    return 1 if channels_last(workload) else 2
