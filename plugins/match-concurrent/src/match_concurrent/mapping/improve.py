@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -56,12 +57,12 @@ def _moves(division: Division, own_options: ShareOptions) -> Iterator[Division]:
         yield from shifted(division, along)
 
 
-def shifted(division: Division, along: DivisibleAxis) -> Iterator[Division]:
-    """Divisions with one border moved by one, two, four, ... tiles in either direction; empty parts are removed."""
+def shifted(division: Division, along: DivisibleAxis, tiles_max: int = sys.maxsize) -> Iterator[Division]:
+    """Divisions with one border moved by one, two, four, ... tiles in either direction, up to ``tiles_max``."""
     for place in range(len(division) - 1):
         left, right = division[place], division[place + 1]
         tiles = 1
-        while tiles * along.step < max(left.size, right.size):
+        while tiles <= tiles_max and tiles * along.step < max(left.size, right.size):
             for moved in (tiles * along.step, -tiles * along.step):
                 if -left.size < moved < right.size:
                     grown = left._replace(size=left.size + moved)

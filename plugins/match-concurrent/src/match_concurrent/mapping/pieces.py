@@ -14,6 +14,7 @@ from itertools import chain
 from random import Random
 from typing import TYPE_CHECKING
 
+from match_concurrent.mapping.exchange import exchanged
 from match_concurrent.mapping.improve import improve
 from match_concurrent.mapping.parts import Cuttable, Division, Part, cut
 from match_concurrent.mapping.share_options import share_options_of
@@ -33,6 +34,8 @@ IMPROVED = 6
 RUNS_TIMES = 3
 #: The last rounds, which an improved run of operators gets.
 COLD = 3
+#: How much effort the last changes may get in vain, relative to a round's.
+EXCHANGED = 2
 #: How often the mean loss is reduced in a round, and to what part.
 COOLINGS, COOLING = 40, 0.91
 #: Losses that are accepted, relative to the mean: quantiles of the exponential distribution.
@@ -75,7 +78,9 @@ class Pieces:
         best = self._in_rounds(best, present, ROUNDS, own, spend)
         runs = specialised_runs(best.choice, options, self.evaluator)
         run = self._best_of(chain([best.choice], runs), options, RUNS_TIMES * spend)
-        return self._in_rounds(best, run, ROUNDS[-COLD:], own, spend) if run.finish < best.finish else best
+        if run.finish < best.finish:
+            best = self._in_rounds(best, run, ROUNDS[-COLD:], own, spend)
+        return exchanged(best, own, self.evaluator, EXCHANGED * spend)
 
     def _in_rounds(
         self,

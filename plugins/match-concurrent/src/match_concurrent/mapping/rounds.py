@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from match_concurrent.mapping.bounds import overlapping_cycles
 from match_concurrent.mapping.exact import STRIDE, WINDOW, solve_windows
+from match_concurrent.mapping.exchange import exchanged
 from match_concurrent.mapping.improve import improve
 from match_concurrent.mapping.share_options import near, share_options_of
 from match_concurrent.mapping.start import apart, starts
@@ -28,6 +29,8 @@ MORE = 4
 #: How much effort local changes of the start in which units specialise get, relative to a round's: on Carfield ResNet8
 #: takes 476,308 cycles with 1 and 471,082 with 2.
 APART = 2
+#: How much effort the last changes may get in vain, relative to a round.
+EXCHANGED = 2
 #: Rounds behind the first one, which price similar parts, shorten a result by less than this part: an estimate; on
 #: GAP9 they shortened those of MLPerf Tiny's networks by at most 0.7 %.
 REFINED = 0.02
@@ -69,7 +72,10 @@ def best_of_stage(
     other = apart(found, share_options, evaluator, APART * spend) if cuts else None
     ways = (found,) if other is None else (found, other)
     refined = [_refined(best, way, along, evaluator, spend, limit_cycles, cuts=cuts) for way in ways]
-    return min(refined, key=lambda evaluation: evaluation.value)
+    best = min(refined, key=lambda evaluation: evaluation.value)
+    if not cuts or is_vain(best, evaluator, limit_cycles, REFINED):
+        return best
+    return exchanged(best, along, evaluator, EXCHANGED * spend)
 
 
 def _refined(

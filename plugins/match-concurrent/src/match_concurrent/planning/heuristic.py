@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from match_concurrent.planning.finish import finished
 from match_concurrent.planning.orders import orders
-from match_concurrent.planning.pack import free_times, packed, packed_loosely
+from match_concurrent.planning.pack import free_times, packed, packed_loosely, packed_with_waits
 from match_concurrent.planning.swapping import swapped
 
 if TYPE_CHECKING:
-    from match_concurrent.planning.draft import Draft, Layout
+    from match_concurrent.planning.draft import Draft
     from match_concurrent.planning.problem import Problem
 
 
@@ -23,18 +23,15 @@ def first_draft(problem: Problem) -> Draft | None:
 
 def drafts_of(problem: Problem, order: Sequence[int], name: str) -> Iterator[Draft]:
     """The drafts of one order: without swaps if that delays no job; else with waits, or with swaps."""
-    layout = _without_waiting(problem, order)
+    times, s = free_times(problem, order), problem.signalling
+    signal = s.notify_cycles + s.post_cycles + s.wake_cycles
+    layout = packed(problem, order, times, signal)
     if layout is not None:
         yield finished(problem, layout, name)
         return
-    loose = packed_loosely(problem, order)
-    if loose is not None:
-        yield finished(problem, loose, f"{name}, memory taken over")
+    for loose in (packed_with_waits(problem, order, times, signal), packed_loosely(problem, order)):
+        if loose is not None:
+            yield finished(problem, loose, f"{name}, memory taken over")
     walked = swapped(problem, order)
     if walked is not None:
         yield finished(problem, walked, f"{name}, memory by need")
-
-
-def _without_waiting(problem: Problem, order: Sequence[int]) -> Layout | None:
-    times, s = free_times(problem, order), problem.signalling
-    return packed(problem, order, times, s.notify_cycles + s.post_cycles + s.wake_cycles)
