@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from match_core.board.errors import memory_error
 from match_core.contract.hardware import Link, Memory
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from match_core.board.document import BoardDocument, LinkEntry, MemoryEntry
     from match_core.contract.hardware import Soc, Unit
     from match_core.plugin.targets import Targets
+
+
+Taken = TypeVar("Taken", Memory, Link)
 
 
 class MemoryNames:
@@ -93,17 +96,22 @@ def _memory(board: BoardDocument, entry: MemoryEntry, targets: Targets) -> Memor
     }
     if entry.origin:
         soc, name = _origin(entry.origin, entry.name)
-        known = {memory.name: memory for memory in _soc(board, what, soc, targets).memories}
-        found = known.get(name)
-        if found is None:
-            why = f"the Soc {soc} has no memory {name!r}; it has {', '.join(known)}"
-            raise memory_error(board, what, why, 'write from = "SOC.MEMORY"')
+        found = _named(board, what, soc, name, _soc(board, what, soc, targets).memories)
         _sourced(board, what, bool(given), entry.source)
         return _checked(board, what, found, {**given, "name": entry.name, "source": entry.source or found.source})
     if "size_bytes" not in given or "level" not in given:
         raise memory_error(board, what, "it has no size_bytes or no level", 'give both, or from = "SOC.MEMORY"')
     _sourced(board, what, True, entry.source)
     return _checked(board, what, Memory(entry.name, 1, 1), {**given, "source": entry.source})
+
+
+def _named(board: BoardDocument, what: str, soc: str, name: str, items: tuple[Taken, ...]) -> Taken:
+    found = next((item for item in items if item.name == name), None)
+    if found is None:
+        kind = what.split()[0]
+        why = f"the Soc {soc} has no {kind} {name!r}; it has {', '.join(item.name for item in items)}"
+        raise memory_error(board, what, why, f'write from = "SOC.{kind.upper()}"')
+    return found
 
 
 def _checked(board: BoardDocument, what: str, memory: Memory, figures: Mapping[str, Any]) -> Memory:
@@ -117,11 +125,7 @@ def _link(board: BoardDocument, entry: LinkEntry, targets: Targets, names: Memor
     what = f"link {entry.name}"
     if entry.origin:
         soc, name = _origin(entry.origin, entry.name)
-        known = {link.name: link for link in _soc(board, what, soc, targets).links}
-        found = known.get(name)
-        if found is None:
-            why = f"the Soc {soc} has no link {name!r}; it has {', '.join(known)}"
-            raise memory_error(board, what, why, 'write from = "SOC.LINK"')
+        found = _named(board, what, soc, name, _soc(board, what, soc, targets).links)
         _sourced(board, what, bool(entry.figures), entry.source)
         ends: dict[str, Any] = {
             "near": entry.near or names.here(soc, found.near),

@@ -7,7 +7,7 @@ the loops split the dimensions (``schedule_pieces``), so the work grows with the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -24,29 +24,16 @@ class InvalidScheduleError(RuntimeError):
 
 
 def validate_schedule(
-    workload: Workload,
-    schedule: LoopSchedule,
-    unit: Unit,
-    soc: Soc,
-    *,
-    streamed: Sequence[str] = (),
-    budget_bytes: Mapping[str, int] | None = None,
+    workload: Workload, schedule: LoopSchedule, unit: Unit, soc: Soc, *, streamed: Sequence[str] = ()
 ) -> None:
-    """InvalidScheduleError with all faults, if there are any. ``streamed``: operands in the Soc's store.
-    ``budget_bytes``: the bytes of a memory that the layer may use; default: all."""
-    faults = schedule_faults(workload, schedule, unit, soc, streamed=streamed, budget_bytes=budget_bytes)
+    """InvalidScheduleError with all faults, if there are any. ``streamed``: operands in the Soc's store."""
+    faults = schedule_faults(workload, schedule, unit, soc, streamed=streamed)
     if faults:
         raise InvalidScheduleError(f"schedule of a {workload.kind} on {unit.name}: " + "; ".join(faults))
 
 
 def schedule_faults(
-    workload: Workload,
-    schedule: LoopSchedule,
-    unit: Unit,
-    soc: Soc,
-    *,
-    streamed: Sequence[str] = (),
-    budget_bytes: Mapping[str, int] | None = None,
+    workload: Workload, schedule: LoopSchedule, unit: Unit, soc: Soc, *, streamed: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """All faults of a schedule; empty if it is correct. The arguments are those of ``validate_schedule``."""
     if unit.memory is None:
@@ -61,7 +48,7 @@ def schedule_faults(
     # The checks of runs import numpy, which a program without accelerators does not need.
     from match_core.validate.schedule_run import run_faults
 
-    return (*memory_faults(workload, schedule, soc, budget_bytes or {}), *run_faults(workload, schedule))
+    return (*memory_faults(workload, schedule, soc), *run_faults(workload, schedule))
 
 
 def _in_place_faults(workload: Workload, schedule: LoopSchedule) -> Iterator[str]:

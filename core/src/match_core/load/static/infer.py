@@ -12,6 +12,9 @@ from match_core.load.static.values import Array
 if TYPE_CHECKING:
     import onnx
 
+#: What inference raises beside its own errors.
+REFUSALS = (RuntimeError, KeyError, TypeError, ValueError)
+
 
 def infer_node(
     node: onnx.NodeProto,
@@ -39,14 +42,7 @@ def infer_node(
             data,
             opset_imports=list(opsets),
         )
-    except (
-        onnx.shape_inference.InferenceError,
-        onnx.checker.ValidationError,
-        RuntimeError,
-        KeyError,
-        TypeError,
-        ValueError,
-    ):
+    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, *REFUSALS):
         return {}
     return {name: kind for name, kind in found.items() if name and kind.WhichOneof("value")}
 
