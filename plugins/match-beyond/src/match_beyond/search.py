@@ -50,7 +50,8 @@ def fit(request: FitRequest, kind: Callable[[Network, Link | None, bool], Choose
     # without rows that are kept.
     for link, keep in dict.fromkeys((link, keep) for link in (soc.swap_link, None) for keep in (True, False)):
         best = min(fitting)[2] if fitting else None
-        if best and not (best.away if keep else best.keeps and (link or not best.away)):
+        kept = any(choice.keeps for choice in tried)
+        if best and not (best.away if keep else kept and (link or not best.away)):
             continue
         chooser, compared = kind(network, link, keep), len(fitting) + COMPARED
         for choice in (chooser.choose(int(free * (1 - reserve))) for reserve in reserves):
