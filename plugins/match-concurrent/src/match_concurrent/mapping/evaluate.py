@@ -101,7 +101,7 @@ class Evaluator:
         self._forget_if_changed()
         if self._no_better.get(numbers, NEVER) >= than.value:
             return None
-        found = self._below(choice, numbers, than) if self._busy(choice, numbers) <= than.finish else None
+        found = self._below(choice, numbers, than) if max(self._loads(choice, numbers)) <= than.finish else None
         if found is None:
             self._no_better[numbers] = than.value
         return found
@@ -128,8 +128,12 @@ class Evaluator:
             lambda place: self._known_needs(place, choice, numbers),
         )
 
-    def _busy(self, choice: Choice, numbers: Sequence[int]) -> int:
-        """The cycles that the busiest queue works, which no order of the choice can be below."""
+    def loads(self, choice: Choice) -> list[int]:
+        """The cycles that each queue works, most first."""
+        return sorted(self._loads(choice, [self._number(division) for division in choice]), reverse=True)
+
+    def _loads(self, choice: Choice, numbers: Sequence[int]) -> list[int]:
+        """The cycles that each queue works. No order of the choice can be below the most."""
         gap = self.signalling.task_cycles
         busy = [-gap] * len(self.queues.names)
         for number, division in zip(numbers, choice, strict=True):
@@ -138,7 +142,7 @@ class Evaluator:
                 work = self._work[number] = self._work_of(number, division)
             for queue, cycles in work:
                 busy[queue] += cycles
-        return max(busy)
+        return busy
 
     def _work_of(self, number: int, division: Division) -> tuple[tuple[int, int], ...]:
         """Queues and the cycles that the parts of a division keep each busy."""
