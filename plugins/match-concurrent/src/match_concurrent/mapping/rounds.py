@@ -29,8 +29,8 @@ MORE = 4
 #: How much effort local changes of the start in which units specialise get, relative to a round's: on Carfield ResNet8
 #: takes 476,308 cycles with 1 and 471,082 with 2.
 APART = 2
-#: How much effort the last changes may get in vain, relative to a round; and for which part of the time the second queue
-#: must work (an estimate). On ITA it works for a fifth; there, they shortened one of three encoders, by 0.05 %.
+#: How much effort the last changes may get in vain, relative to a round; for which part of the time the second queue
+#: must work, an estimate. On ITA it works for a fifth; there, they shortened one of three encoders, by 0.05 %.
 EXCHANGED, BALANCED = 2, 0.5
 #: Rounds behind the first one, which price similar parts, shorten a result by less than this part: an estimate; on
 #: GAP9 they shortened those of MLPerf Tiny's networks by at most 0.7 %.
