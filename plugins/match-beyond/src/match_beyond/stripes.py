@@ -94,7 +94,8 @@ def extents_of(
             low[name], high[name] = low[name] // rule.times * rule.times, -(-high[name] // rule.times) * rule.times
             made[name] = low[name]
             if name in kept:
-                # Rows stay while a later stripe reads them, whether or not this one does.
+                # Rows stay while a later stripe reads them, whether or not this one does. Copies: others share arrays.
+                low[name], high[name] = low[name].copy(), high[name].copy()
                 for start, count in zip(starts, counts, strict=True):
                     own = slice(start, start + count)
                     high[name][own] = np.maximum.accumulate(high[name][own])
