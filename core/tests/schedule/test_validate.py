@@ -219,12 +219,14 @@ class TestMemories:
         less = tuple((name, size - 4) for name, size in GOOD.working_bytes)
         assert "ends at" in faults(replace(GOOD, working_bytes=less))
 
-    def test_beyond_the_memory(self) -> None:
-        near = GOOD.bytes_in("near")
-        for less in (0, 1):
-            small, _ = chip(True, True, near_bytes=near - less)
-            found = schedule_faults(WORKLOAD, GOOD, UNIT, small, streamed=WEIGHTS)
-            assert found == (f"working set of {near} bytes in near, which has {near - 1}",) * less
+    def test_beyond_the_memory_or_the_budget(self) -> None:
+        near, home = GOOD.bytes_in("near"), GOOD.bytes_in("home")
+        small, _ = chip(True, True, near_bytes=near - 1)
+        assert any("in near, which has" in f for f in schedule_faults(WORKLOAD, GOOD, UNIT, small, streamed=WEIGHTS))
+        exact = {"home": home, "near": near}
+        assert schedule_faults(WORKLOAD, GOOD, UNIT, SOC, streamed=WEIGHTS, budget_bytes=exact) == ()
+        (found,) = schedule_faults(WORKLOAD, GOOD, UNIT, SOC, streamed=WEIGHTS, budget_bytes={"home": home - 1})
+        assert found == f"working set of {home} bytes in home, which has {home - 1}"
 
     def test_working_bytes_of_other_memories(self) -> None:
         assert "working bytes are stated for" in faults(replace(GOOD, working_bytes=GOOD.working_bytes[1:]))

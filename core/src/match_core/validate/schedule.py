@@ -7,7 +7,7 @@ the loops split the dimensions (``schedule_pieces``), so the work grows with the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -33,9 +33,15 @@ def validate_schedule(
 
 
 def schedule_faults(
-    workload: Workload, schedule: LoopSchedule, unit: Unit, soc: Soc, *, streamed: Sequence[str] = ()
+    workload: Workload,
+    schedule: LoopSchedule,
+    unit: Unit,
+    soc: Soc,
+    *,
+    streamed: Sequence[str] = (),
+    budget_bytes: Mapping[str, int] | None = None,
 ) -> tuple[str, ...]:
-    """All faults of a schedule; empty if it is correct. The arguments are those of ``validate_schedule``."""
+    """All faults of a schedule; empty if it is correct. ``budget_bytes``: of a memory that it may use; default: all."""
     if unit.memory is None:
         return tuple(_in_place_faults(workload, schedule))
     faults = [
@@ -48,7 +54,7 @@ def schedule_faults(
     # The checks of runs import numpy, which a program without accelerators does not need.
     from match_core.validate.schedule_run import run_faults
 
-    return (*memory_faults(workload, schedule, soc), *run_faults(workload, schedule))
+    return (*memory_faults(workload, schedule, soc, budget_bytes or {}), *run_faults(workload, schedule))
 
 
 def _in_place_faults(workload: Workload, schedule: LoopSchedule) -> Iterator[str]:

@@ -23,8 +23,10 @@ class _Area:
         return self.offset_bytes + self.size_bytes
 
 
-def memory_faults(workload: Workload, schedule: LoopSchedule, soc: Soc) -> Iterator[str]:
-    """Faults of scratch and areas."""
+def memory_faults(
+    workload: Workload, schedule: LoopSchedule, soc: Soc, budget_bytes: Mapping[str, int]
+) -> Iterator[str]:
+    """Faults of scratch and areas. ``budget_bytes``: limits below the size of a memory."""
     need = _scratch_bytes(workload, dict(schedule.tile))
     if schedule.scratch_bytes < need:
         yield f"scratch of {schedule.scratch_bytes} bytes, {need} required"
@@ -35,8 +37,9 @@ def memory_faults(workload: Workload, schedule: LoopSchedule, soc: Soc) -> Itera
         return
     for name in sorted(areas):
         memory = soc.memory(name)
-        if stated[name] > memory.size_bytes:
-            yield f"working set of {stated[name]} bytes in {name}, which has {memory.size_bytes}"
+        have = min(memory.size_bytes, budget_bytes.get(name, memory.size_bytes))
+        if stated[name] > have:
+            yield f"working set of {stated[name]} bytes in {name}, which has {have}"
         yield from _area_faults(areas[name], stated[name], memory.alignment_bytes)
     for placement in schedule.placements:
         if placement.buffers > 1 and placement.size_bytes % soc.memory(placement.memory).alignment_bytes:
