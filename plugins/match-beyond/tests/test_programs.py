@@ -148,3 +148,19 @@ def test_a_view_of_the_tensor_that_a_task_wrote_leaves_the_home_memory(tmp_path:
     result = verify_model(VerifyRequest(model, "gap9", memory=(("l2", 18_000),), mode="lazy"), Plugins.load())
     assert "input_stored_nhwc" in result.compilation.model.away
     assert result.bit_exact
+
+
+def test_every_mutant_of_kept_rows_is_caught(tmp_path: Path) -> None:
+    builder = NetworkBuilder(7, (4, 24, 24))
+    x = builder.conv(builder.conv(builder.input, 16, 3), 16, 3)
+    model = builder.save(tmp_path / "model.onnx", builder.conv(x, 8, 3, 2))
+    request = VerifyRequest(model, "stm32l4r5", memory=(("ram", 12_000),), sanitize=True)
+    result = verify_model(request, Plugins.load())
+    graph, program = result.compilation.model.graph, result.compilation.program
+    assert result.bit_exact
+    assert any("_kept" in node.name for node in graph.nodes)
+    sizes = {name: tensor_bytes(tensor) for name, tensor in tensors_of(graph).items()}
+    assert not list(content_faults(graph, program, sizes, {}))
+    found = list(mutants(program))
+    assert len(found) > 4
+    assert [name for name, mutant in found if not any(content_faults(graph, mutant, sizes, {}))] == []

@@ -70,7 +70,7 @@ class _Rewriter:
             return
         stripes = stripes_of(self.network, run.first, run.end, run.count, run.kept)
         old = [self.nodes[node.name] for layer in layers for node in layer.nodes]
-        kept = {node.name: (list(node.inputs), list(node.outputs)) for node in old}
+        ends = {node.name: (list(node.inputs), list(node.outputs)) for node in old}
         for node in old:
             node.inputs.clear()
             node.outputs.clear()
@@ -81,7 +81,7 @@ class _Rewriter:
         for number, stripe in enumerate(stripes):
             following = stripes[number + 1].kept if number + 1 < run.count else {}
             wanted = [(readers[name], name, rows) for name, rows in following.items()]
-            again = self._stripe(old, kept, stripe, number, made, again, wanted)
+            again = self._stripe(old, ends, stripe, number, made, again, wanted)
         for name, pieces in made.items():
             self._concat(pieces, self.tensors[name])
 
@@ -107,7 +107,7 @@ class _Rewriter:
     def _stripe(
         self,
         nodes: list[gs.Node],
-        kept: Mapping[str, tuple[list[gs.Tensor], list[gs.Variable]]],
+        ends: Mapping[str, tuple[list[gs.Tensor], list[gs.Variable]]],
         stripe: Stripe,
         number: int,
         made: dict[str, list[gs.Variable]],
@@ -117,19 +117,19 @@ class _Rewriter:
         """Add a stripe that begins with rows ``again``, which the one before has kept. The result: the rows that it
         keeps, of the tensors ``wanted``, each copied before a node (its last reader, which may overwrite it)."""
         have: dict[str, _Have] = {}
-        kept_rows: dict[str, _Have] = {}
+        kept: dict[str, _Have] = {}
         slices: dict[tuple[str, Rows], gs.Variable] = {}
-        inside = {tensor.name for _, outputs in kept.values() for tensor in outputs}
+        inside = {tensor.name for _, outputs in ends.values() for tensor in outputs}
         for node in nodes:
-            inputs, outputs = kept[node.name]
+            inputs, outputs = ends[node.name]
             for reader, tensor_name, rows in wanted:
                 if reader == node.name:
-                    copied = self._copied(have[tensor_name], rows, f"{tensor_name}_kept{number}", node)
-                    kept_rows[tensor_name] = copied
+                    kept[tensor_name] = self._copied(have[tensor_name], rows, f"{tensor_name}_kept{number}", node)
             result = outputs[0]
             cut = stripe.cuts.get(node.name)
             if cut is None:
-                have.update({result.name: again[result.name]} if result.name in again else {})
+                if result.name in again:
+                    have[result.name] = again[result.name]
                 continue
             attributes, constants = divided(self.originals[node.name], cut)
             read: list[gs.Tensor] = []
@@ -149,22 +149,21 @@ class _Rewriter:
             origin = self.editor.origin(node)
             output = self.editor.variable(f"{result.name}_stripe{number}", result.dtype, shape)
             have[result.name] = _Have(output, cut.made, axis)
-            pieces = [output]
-            if result.name in again:
-                first = again[result.name]
-                pieces.insert(0, self._copied(first, first.rows, f"{result.name}_again{number}", node).tensor)
+            before = again.get(result.name)
+            if before is not None:
+                before = self._copied(before, before.rows, f"{result.name}_again{number}", node)
             added = self.editor.add(qualified_op(node), read, [output], name=name, origin=origin, attrs=attributes)
             self.ordered.append(added)
-            if result.name in again:
-                rows = first.rows.joined(cut.made)
+            if before is not None:
+                rows = before.rows.joined(cut.made)
                 shape[axis] = rows.count
                 joined = self.editor.variable(f"{result.name}_joined{number}", result.dtype, shape)
-                self._concat(pieces, joined)
+                self._concat([before.tensor, output], joined)
                 have[result.name] = _Have(joined, rows, axis)
             if result.name in made:
                 part = self._rows(have[result.name], stripe.parts[result.name], number, node, slices)
                 made[result.name].append(part)
-        return kept_rows
+        return kept
 
     def _copied(self, have: _Have, rows: Rows, name: str, node: gs.Node) -> _Have:
         """A copy of rows, which a unit makes."""

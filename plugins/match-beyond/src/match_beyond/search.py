@@ -49,10 +49,11 @@ def fit(request: FitRequest, kind: Callable[[Network, Link | None, bool], Choose
     # link to constants, so a program without such tensors may end earlier although its estimate is higher; so may one
     # without rows that are kept.
     for link, keep in dict.fromkeys((link, keep) for link in (soc.swap_link, None) for keep in (True, False)):
-        best = min(fitting)[2] if fitting else None
-        kept = any(choice.keeps for choice in tried)
-        if best and not (best.away if keep else kept and (link or not best.away)):
-            continue
+        if fitting:
+            away = min(fitting)[2].away
+            kept = any(choice.keeps for choice in tried) and (link is not None or not away)
+            if not (away if keep else kept):
+                continue
         chooser, compared = kind(network, link, keep), len(fitting) + COMPARED
         for choice in (chooser.choose(int(free * (1 - reserve))) for reserve in reserves):
             if len(fitting) == compared:

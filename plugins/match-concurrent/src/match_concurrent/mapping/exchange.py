@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from match_concurrent.mapping.evaluate import Evaluation, Evaluator
     from match_concurrent.mapping.network import DivisibleAxis
 
-#: The most tiles by which a border moves: an estimate.
-TILES_MAX = 8
-#: The most effort, relative to that in vain.
-TIMES_MAX = 3
+#: Estimates: the most tiles by which a border moves, and the most effort, relative to that in vain.
+TILES_MAX, TIMES_MAX = 8, 3
 
 
 def exchanged(

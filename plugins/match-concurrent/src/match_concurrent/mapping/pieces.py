@@ -34,7 +34,7 @@ IMPROVED = 6
 RUNS_TIMES = 3
 #: The last rounds, which an improved run of operators gets.
 COLD = 3
-#: How much effort the last changes may get in vain, relative to a round's.
+#: How much effort the last changes may get in vain, relative to a round's: an estimate.
 EXCHANGED = 2
 #: How often the mean loss is reduced in a round, and to what part.
 COOLINGS, COOLING = 40, 0.91
