@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from match_core.contract.errors import InfeasibleError, MatchError, UnsupportedE
 from match_core.contract.fitting import FitRequest
 from match_core.contract.mapping import MappingRequest
 from match_core.contract.planning import PlanRequest
-from match_core.deploy.deployment import Lowering, Sequential, bytes_of, copies_of, stage
+from match_core.deploy.deployment import Deployed, Lowering, Sequential, bytes_of, copies_of, stage
 from match_core.deploy.sequential import Deployer
 from match_core.map.bodies import with_bodies
 from match_core.map.convert import Conversions, converted
@@ -42,21 +42,8 @@ if TYPE_CHECKING:
 
 #: So many programs in a row that are not better end the moves of tensors: one may be too few (an estimate).
 IDLE = 3
-
-
-@dataclass(frozen=True)
-class Deployed:
-    """The chosen program and the model whose nodes it runs (with conversions between stored forms and bodies of
-    regions), all refusals, all candidates with schedules that it was chosen from (of the model without conversions and
-    bodies), and the modelled cycles of the sequential program (None: not made, or it does not fit).
-    ``declined_cycles``: of a concurrent program whose gain over it is smaller than its uncertainty."""
-
-    model: Model
-    deployment: Deployment
-    refused: tuple[Refusal, ...]
-    offered: tuple[Assignment, ...]
-    sequential_cycles: int | None
-    declined_cycles: int | None = None
+#: A program waits for memory if it takes so many times the cycles of its mapping (an estimate).
+WAITS = 1.05
 
 
 @dataclass(frozen=True)
@@ -175,7 +162,6 @@ class Deploying:
                     return best
                 made = replace(made, error=error)
             more, fewer = deployer.overflowing(chosen.mapping), deployer.replaceable(chosen.mapping, allowed)
-            best = best and (best if idle else replace(best, spare=overflow | more))
             if best is None and not more:
                 first = replace(first or made, error=made.error)
             if not more and not fewer:
@@ -185,27 +171,33 @@ class Deploying:
     def _concurrent(self, scheduler: Scheduler, sequential: Sequential) -> Deployed | None:
         """The fastest concurrent program. None if it does not fit, if an operator does not fit the part of a memory
         that its unit has in this mode, or if no package maps and plans it; the reason is raised if the user requested a
-        concurrent program. If the sequential program moved tensors to the overflow memory, both with and without them
-        are tried: swaps may be faster, or not fit. If neither fits, those that would be next move too."""
-        found: list[Deployed] = []
+        concurrent program."""
+        tried: list[Deployed | None] = []
         refused: MatchError | None = None
-        for overflow in dict.fromkeys((frozenset[str](), sequential.overflow, sequential.spare)):
-            if found and overflow not in (frozenset[str](), sequential.overflow):
-                break
+        for overflow in self._overflows(scheduler, sequential, tried):
             try:
-                made = self._concurrent_with(scheduler, sequential, overflow)
+                tried.append(self._concurrent_with(scheduler, sequential, overflow))
             except (InfeasibleError, UnsupportedError) as error:
                 refused = refused or error
-                continue
-            if made is None:
-                refused = self.plugins.no_answer("match_plan", "units cannot run at the same time", self.soc)
-            else:
-                found.append(made)
+        found = [made for made in tried if made is not None]
         if not found and self.options.execution == "concurrent":
-            assert refused is not None
             fits = () if sequential.deployment is None else ("leave out --concurrent: a sequential program fits",)
+            refused = refused or self.plugins.no_answer("match_plan", "units cannot run at the same time", self.soc)
             raise replace(refused, help=(*fits, *refused.help))
         return min(found, key=lambda made: made.deployment.program.predicted_cycles, default=None)
+
+    def _overflows(
+        self, scheduler: Scheduler, sequential: Sequential, tried: Sequence[Deployed | None]
+    ) -> Iterator[frozenset[str]]:
+        """Tensors in the overflow memory: none, then those of the sequential program, as swaps may be faster, or not
+        fit. If no program fits, or all that were ``tried`` wait for memory, those that would be next move too."""
+        yield from dict.fromkeys((frozenset[str](), sequential.overflow))
+        programs = [made and made.deployment for made in tried]
+        if all(made and made.program.predicted_cycles > WAITS * made.mapping.finish_cycles for made in programs):
+            lowering = Lowering(sequential.model, scheduler, self.titles(sequential.model))
+            deployer = Deployer(lowering, sequential.offered, sequential.overflow)
+            if more := deployer.overflowing(sequential.mapping, self.soc.memory(self.soc.home).size_bytes):
+                yield sequential.overflow | more
 
     def _concurrent_with(
         self, scheduler: Scheduler, sequential: Sequential, overflow: frozenset[str]

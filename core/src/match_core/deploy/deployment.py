@@ -49,7 +49,7 @@ class Deployment:
 @dataclass(frozen=True)
 class Sequential:
     """A sequential mapping and the model of its program. ``deployment``: None if it does not fit; ``error``: why it, or
-    a cheaper one, does not; ``overflow``: tensors in the overflow memory, ``spare``: with those that would be next."""
+    a cheaper one, does not; ``overflow``: tensors in the overflow memory."""
 
     model: Model
     mapping: UnitMapping
@@ -58,7 +58,21 @@ class Sequential:
     overflow: frozenset[str]
     deployment: Deployment | None
     error: InfeasibleError | None = None
-    spare: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """The chosen program and the model whose nodes it runs (with conversions between stored forms and bodies of
+    regions), all refusals, all candidates with schedules that it was chosen from (of the model without conversions and
+    bodies), and the modelled cycles of the sequential program (None: not made, or it does not fit).
+    ``declined_cycles``: of a concurrent program whose gain over it is smaller than its uncertainty."""
+
+    model: Model
+    deployment: Deployment
+    refused: tuple[Refusal, ...]
+    offered: tuple[Assignment, ...]
+    sequential_cycles: int | None
+    declined_cycles: int | None = None
 
 
 def bytes_of(made: Deployment) -> Facts:

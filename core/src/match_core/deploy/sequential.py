@@ -73,12 +73,13 @@ class Deployer:
         validate_program(self.model.graph, program, needs.overlaps)
         return self.lowering.deployment(mapping, program, measured.code)
 
-    def overflowing(self, mapping: UnitMapping) -> frozenset[str]:
-        """The tensors that should move to the Soc's overflow memory next; empty if there are none, or if all fits."""
+    def overflowing(self, mapping: UnitMapping, spare_bytes: int = 0) -> frozenset[str]:
+        """The tensors that should move to the Soc's overflow memory next; empty if there are none, or if all fits and
+        leaves ``spare_bytes``."""
         if self.scheduler.soc.overflow is None:
             return frozenset()
         measured = self._measure(mapping, thorough=False)
-        return overflowing(measured.draft, measured.code.constant_bytes)
+        return overflowing(measured.draft, measured.code.constant_bytes + spare_bytes)
 
     def replaceable(self, mapping: UnitMapping, offered: Sequence[Assignment]) -> frozenset[int]:
         """Half of the candidates that need scratch in the home memory, those with the most, of units that work there,

@@ -35,35 +35,25 @@ def overflowing(draft: Draft, constant_bytes: int) -> frozenset[str]:
     totals = [sum(sizes[number] for number in numbers) for numbers in live]
     if not totals or (max(totals) <= capacity and draft.need_bytes(constant_bytes) <= draft.home.size_bytes):
         return frozenset()
-    worst = live[totals.index(max(totals))]
-    if not worst:
-        return frozenset()
-    return frozenset(draft.storages[max(worst, key=lambda number: (sizes[number], -number))].tensors)
+    largest = max(live[totals.index(max(totals))], key=lambda number: (sizes[number], -number), default=None)
+    return frozenset() if largest is None else frozenset(draft.storages[largest].tensors)
 
 
 def placed(candidates: Candidates, overflow: Container[str], soc: Soc, units: Sequence[Unit]) -> Candidates:
     """The candidates with operands placed in the Soc's overflow memory; candidates of units whose DMA does not reach it
     are refused."""
-    tiling = {unit.name for unit in units if unit.memory is not None}
-    reach = {unit.name: unit.memory is None or _reaches(soc, unit) for unit in units}
+    tiling = {unit.name: unit.memory for unit in units if unit.memory is not None}
     legal: list[Candidate] = []
     refused: list[Refusal] = []
     for candidate in candidates.legal:
-        touched = sorted(name for name in _tensors(candidate) if name in overflow)
-        if touched and not reach[candidate.unit]:
+        named = {t.name for node in candidate.match.nodes for t in (*node.inputs, *node.outputs)}
+        touched, memory = sorted(name for name in named if name in overflow), tiling.get(candidate.unit)
+        if touched and memory is not None and soc.link_between(memory, soc.overflow or "") is None:
             rule = f"reaches tensors in {soc.overflow}"
             refused.append(Refusal(candidate.unit, candidate.pattern.name, candidate.node_names, rule, touched[0]))
             continue
-        legal.append(_moved(candidate, overflow, soc) if touched and candidate.unit in tiling else candidate)
+        legal.append(_moved(candidate, overflow, soc) if touched and memory is not None else candidate)
     return Candidates(tuple(legal), (*candidates.refused, *refused))
-
-
-def _reaches(soc: Soc, unit: Unit) -> bool:
-    return soc.overflow is not None and soc.link_between(unit.memory or "", soc.overflow) is not None
-
-
-def _tensors(candidate: Candidate) -> set[str]:
-    return {t.name for node in candidate.match.nodes for t in (*node.inputs, *node.outputs) if t.name}
 
 
 def _moved(candidate: Candidate, overflow: Container[str], soc: Soc) -> Candidate:

@@ -35,16 +35,23 @@ GAIN_MIN = 0.005
 
 
 def solve_windows(
-    best: Evaluation, share_options: Sequence[ShareOptions], evaluator: Evaluator, seconds: float
+    best: Evaluation,
+    share_options: Sequence[ShareOptions],
+    evaluator: Evaluator,
+    seconds: float,
+    turns: Sequence[float] = (1.0,),
 ) -> Evaluation:
     """Solve windows of operators one after another with everything else fixed; improvements are accepted. ``seconds``:
-    deterministic time in total."""
+    deterministic time in total; ``turns``: its parts, of which each begins with the result of the one before, while
+    that helps."""
     firsts = range(0, max(1, len(share_options) - WINDOW + STRIDE), STRIDE)
     firsts = firsts[:: -(-len(firsts) // WINDOWS_MAX)]
     for first in firsts:
         window = range(first, min(first + WINDOW, len(share_options)))
-        found = _Window(best, share_options, evaluator, window).solve(seconds / len(firsts))
-        if found is not None and found.value < best.value:
+        for part in turns:
+            found = _Window(best, share_options, evaluator, window).solve(seconds / len(firsts) * part)
+            if found is None or found.value >= best.value:
+                break
             best = found
     return best
 

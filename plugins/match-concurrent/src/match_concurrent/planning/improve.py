@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from match_concurrent.planning.planning_effort import PlanOptions
     from match_concurrent.planning.problem import Problem
 
-#: The share of the effort for a small graph that orders jobs without memory, which also gives the bound.
-ORDER_PART = 0.4
+#: The share of the effort for a small graph that orders jobs without memory, which also gives the bound; in how many
+#: turns, of which each begins with the result of the one before, while that helps.
+ORDER_PART, ORDER_TURNS = 0.4, 4
 #: Moves of the local search per deterministic second.
 TURNS = 200
 #: The parts of the memory that the local search uses, one after another: on Carfield it finds ResNet8's program without
@@ -48,17 +49,14 @@ def improved(problem: Problem, draft: Draft, options: PlanOptions) -> tuple[Draf
 
 
 def _at_once(problem: Problem, draft: Draft, bound: int, seconds: float) -> tuple[Draft, int]:
-    order = _order(draft)
-    times = free_times(problem, order)
-    scope = scope_of(problem, order, times, 0, len(order))
-    timed = shortest(problem, scope, times, draft.cycles, seconds * ORDER_PART, count=False)
-    bound = max(bound, timed.answer.bound)
-    draft = _best(problem, draft, timed.starts, "constraint solving")
+    drafts, finish, bound, left = _ordered(problem, draft, bound, seconds)
+    draft = min([draft, *drafts], key=lambda found: found.cycles)
+    if draft.cycles <= finish:  # memory delays nothing
+        return draft, bound
     for parts in TIGHT:
         if draft.cycles > bound:
             tight = replace(problem, capacity_bytes=problem.capacity_bytes * parts // max(TIGHT))
             draft = moved_jobs(tight, draft, int(TURNS * seconds))
-    left = seconds - timed.answer.seconds
     while draft.cycles > bound and left > 0:
         better, answer = JointModel(problem, draft, left / 2).solve()
         left -= max(answer.seconds, seconds / 8)
@@ -66,6 +64,28 @@ def _at_once(problem: Problem, draft: Draft, bound: int, seconds: float) -> tupl
             break
         draft = better
     return draft, bound
+
+
+def _ordered(problem: Problem, draft: Draft, bound: int, seconds: float) -> tuple[list[Draft], int, int, float]:
+    """Orders jobs without memory: drafts of the found orders, the least makespan without memory, its bound, and the
+    effort that is left."""
+    order, left = _order(draft), seconds
+    times = free_times(problem, order)
+    finish = min(draft.cycles, _finish(problem, times))
+    drafts: list[Draft] = []
+    for _ in range(ORDER_TURNS):
+        scope = scope_of(problem, order, times, 0, len(order))
+        timed = shortest(problem, scope, times, finish, seconds * ORDER_PART / ORDER_TURNS, count=False)
+        left, bound = left - timed.answer.seconds, max(bound, timed.answer.bound)
+        if timed.starts is None:
+            break
+        order = _as_started(order, timed.starts)
+        times = free_times(problem, order)
+        drafts += drafts_of(problem, order, "constraint solving")
+        before, finish = finish, _finish(problem, times)
+        if not bound < finish < before:
+            break
+    return drafts, finish, bound, left
 
 
 def _in_windows(problem: Problem, draft: Draft, bound: int, options: PlanOptions) -> Draft:
@@ -78,8 +98,8 @@ def _in_windows(problem: Problem, draft: Draft, bound: int, options: PlanOptions
     known: Known = {}
     while left > 0 and draft.cycles > bound:
         scope = scope_of(problem, order, times, place, min(len(order), place + size))
-        cycles = max(end for _, end in times) + problem.signalling.notify_cycles
-        timed = shortest(problem, scope, times, cycles, min(left, WINDOW_SECONDS), count=count, known=known)
+        finish = _finish(problem, times)
+        timed = shortest(problem, scope, times, finish, min(left, WINDOW_SECONDS), count=count, known=known)
         left -= max(timed.answer.seconds, WINDOW_SECONDS / 100)
         if timed.starts is not None:
             order, times = _taken_over(problem, order, times, timed.starts)
@@ -101,12 +121,14 @@ def _taken_over(
     return changed, free_times(problem, changed)
 
 
-def _best(problem: Problem, draft: Draft, starts: dict[int, int] | None, name: str) -> Draft:
-    if starts is None:
-        return draft
-    place = {number: position for position, number in enumerate(_order(draft))}
-    order = sorted(starts, key=lambda n: (starts[n], place[n]))
-    return min([draft, *drafts_of(problem, order, name)], key=lambda found: found.cycles)
+def _finish(problem: Problem, times: Sequence[tuple[int, int]]) -> int:
+    """The makespan of jobs at these times."""
+    return max(end for _, end in times) + problem.signalling.notify_cycles
+
+
+def _as_started(order: Sequence[int], starts: dict[int, int]) -> list[int]:
+    place = {number: position for position, number in enumerate(order)}
+    return sorted(starts, key=lambda n: (starts[n], place[n]))
 
 
 def _order(draft: Draft) -> tuple[int, ...]:
