@@ -54,7 +54,10 @@ def test_stacks_hold_the_deepest_path(tmp_path: Path, execution: str) -> None:
         assert not os.environ.get("CI"), f"{RISCV} is not installed"
         pytest.skip(f"{RISCV} is not installed")
     model = ROOT / "examples/demo/resnet8_shapes.onnx"
-    done = match(["compile", model, "-t", "gap9", execution, "-o", tmp_path / "p", "--name", "net", "--quiet"])
+    # Exact requantisation keeps the cluster busy with NE16, so NE16 has no tasks of its own side by side.
+    precision = "exact" if execution == "--sequential" else "fast"
+    options = [execution, "--precision", precision, "-o", tmp_path / "p", "--name", "net", "--quiet"]
+    done = match(["compile", model, "-t", "gap9", *options])
     assert done.returncode == 0, done.stderr
     graphs = _graphs(tmp_path / "p")
     cores, loop = _functions(graphs, r"_core$"), "net_cluster_loop"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from match_core.contract.structure import Match
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from numpy.typing import NDArray
-
-    #: Python integers, which do not overflow.
-    Objects: TypeAlias = NDArray[np.object_]
 
 #: The names of activations in structures.
 ACTIVATIONS = ("input", "input_a", "input_b", "input_c", "left", "right", "q", "k", "vt", "a", "b")
@@ -71,20 +68,19 @@ def per_channel(match: Match, capture: str, channels: int, dtype: str) -> NDArra
     return np.broadcast_to(match.const(capture).reshape(-1), (channels,)).astype(dtype)
 
 
-def weight_rows(match: Match) -> NDArray[np.int64]:
-    """Weights [K, taps] of a convolution (K, C, ...) or a dense layer (C, K)."""
-    weight = match.const("weight").astype(np.int64)
-    rows: NDArray[np.int64] = weight.T if match.has("dense") else weight.reshape(len(weight), -1)
-    return rows
+def weight_rows(match: Match) -> NDArray[Any]:
+    """Weights [K, taps] of a convolution (K, C, ...) or a dense layer (C, K), in their own type."""
+    weight = match.const("weight")
+    return weight.T if match.has("dense") else weight.reshape(len(weight), -1)
 
 
-def sum_bounds(rows: NDArray[np.int64], least: int, most: int) -> tuple[Objects, Objects]:
-    """Smallest and largest sum [K] of ``rows`` [K, taps] for any inputs between ``least`` and ``most``."""
-    negative, positive = np.minimum(rows, 0).sum(1), np.maximum(rows, 0).sum(1)
-    low, high = least * positive + most * negative, most * positive + least * negative
-    return low.astype(object), high.astype(object)
+def sum_bounds(rows: NDArray[Any], least: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Smallest and largest sum [K] of integers ``rows`` [K, taps] for any inputs between ``least`` and ``most``."""
+    negative = np.minimum(rows, 0).sum(1, dtype=np.int64)
+    positive = rows.sum(1, dtype=np.int64) - negative
+    return least * positive + most * negative, most * positive + least * negative
 
 
-def largest(*arrays: Objects) -> int:
+def largest(*arrays: NDArray[Any]) -> int:
     """The largest magnitude in all arrays."""
     return max(abs(int(end)) for array in arrays for end in (array.min(), array.max()))

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import numpy as np
 from match_core.contract.structure import Constraint, Match
 from match_core.patterns.captures import largest, number, sum_bounds, value_range, weight_rows
 from match_core.patterns.rule import rule
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _INT32 = 1 << 31
 
 
 def product_reach(match: Match) -> int:
     """The largest magnitude of sum * M and of sum * M + B, for all channels and all inputs of their type."""
-    multiplier, addend = (match.const(name).astype(object).reshape(-1) for name in ("multiplier", "addend"))
-    products = [bound * multiplier for bound in sum_bounds(weight_rows(match), *value_range(match))]
-    return largest(*products, *(product + addend for product in products))
+    return _product_reach(match, _sums(match))
+
+
+def _sums(match: Match) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return sum_bounds(weight_rows(match), *value_range(match))
+
+
+def _product_reach(match: Match, sums: tuple[NDArray[np.int64], NDArray[np.int64]]) -> int:
+    multiplier, addend = (match.const(name).reshape(-1) for name in ("multiplier", "addend"))
+    fit = largest(*sums, multiplier) < _INT32 and largest(addend) < 1 << 62
+    kind = np.int64 if fit else object  # Python integers do not overflow
+    products = [bound.astype(kind) * multiplier.astype(kind) for bound in sums]
+    return largest(*products, *(product + addend.astype(kind) for product in products))
 
 
 def product_below(bits: int) -> Constraint:
@@ -21,11 +37,12 @@ def product_below(bits: int) -> Constraint:
 
     @rule("product", f"sums and M fit int32, sum * M and sum * M + B stay below 2**{bits} for every input")
     def check(match: Match) -> str | None:
-        reach = largest(*sum_bounds(weight_rows(match), *value_range(match)))
-        widest = largest(match.const("multiplier").astype(object).reshape(-1))
+        sums = _sums(match)
+        reach = largest(*sums)
+        widest = largest(match.const("multiplier"))
         if reach >= _INT32 or widest >= _INT32:
             return f"a sum reaches {reach}" if reach >= _INT32 else f"a multiplier is {widest}"
-        worst = product_reach(match)
+        worst = _product_reach(match, sums)
         return None if worst < 1 << bits else f"a product reaches {worst}"
 
     return check

@@ -38,11 +38,21 @@ def encode_weights(weights: NDArray[np.integer], bits: int = 8, *, depthwise: bo
     if depthwise:
         stored = stored.transpose(1, 0, 2, 3)
     outputs, inputs, rows, columns = stored.shape
-    filled = np.pad(stored, ((0, 0), (0, -inputs % TILE_CHANNELS), (0, 0), (0, 0)))
-    lanes = filled.reshape(outputs, -1, TILE_CHANNELS, rows * columns)
-    planes = (lanes[:, :, np.newaxis] >> np.arange(bits, dtype=np.uint8)[:, np.newaxis, np.newaxis]) & 1
-    # (Ko, tile, bit, channel, tap) to (Ko, tile, bit, tap, channel)
-    return np.packbits(planes.swapaxes(3, 4), axis=-1, bitorder="little").reshape(-1)
+    filled = np.zeros((outputs, -(-inputs // TILE_CHANNELS) * TILE_CHANNELS, rows * columns), np.uint8)
+    filled[:, :inputs] = stored.reshape(outputs, inputs, -1)
+    by_tap = filled.reshape(outputs, -1, TILE_CHANNELS, rows * columns).swapaxes(2, 3)
+    planes = _transposed_bits(np.ascontiguousarray(by_tap).view("<u8"))[..., np.newaxis].view(np.uint8)[..., :bits]
+    # (Ko, tile, tap, byte, bit) to (Ko, tile, bit, tap, byte)
+    return np.ascontiguousarray(planes.transpose(0, 1, 4, 2, 3)).reshape(-1)
+
+
+def _transposed_bits(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Words of 8 bytes as 8 x 8 bits, transposed: byte b of a result has bit b of all bytes. Each step exchanges square
+    blocks of bits beside the diagonal: of 1, 2, and 4."""
+    for distance, mask in ((7, 0x00AA00AA00AA00AA), (14, 0x0000CCCC0000CCCC), (28, 0x00000000F0F0F0F0)):
+        different = (words ^ (words >> np.uint64(distance))) & np.uint64(mask)
+        words = words ^ different ^ (different << np.uint64(distance))
+    return words
 
 
 def packed_weights(match: Match, workload: Workload) -> NDArray[np.uint8]:

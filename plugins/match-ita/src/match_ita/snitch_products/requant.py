@@ -70,9 +70,9 @@ def weighted(match: Match) -> Scale | str:
     multiplier, addend = (_channels(match, name, len(rows)) for name in ("multiplier", "addend"))
     if multiplier is None or addend is None:
         return "multipliers or addends are neither of the tensor nor of the channels"
-    low, high = sum_bounds(rows, -_BYTE, _BYTE - 1)
+    low, high = (bound.astype(object) for bound in sum_bounds(rows, -_BYTE, _BYTE - 1))
     if is_type(match, "input", "uint8"):
-        addend = addend + multiplier * (_BYTE * rows.sum(1)).astype(object)
+        addend = addend + multiplier * (_BYTE * rows.sum(1, dtype=np.int64)).astype(object)
     return scale(low, high, multiplier, addend, shift(match))
 
 

@@ -78,7 +78,7 @@ def shift_rules(unit: ShiftUnit) -> tuple[Constraint, Constraint, Constraint]:
         found = shifted(match, most)
         if isinstance(found, str):
             return None  # another rule says so
-        reach = 128 * np.abs(weight_rows(match)).sum(1)
+        reach = 128 * np.abs(weight_rows(match).astype(np.int64)).sum(1)
         if found.bias.size not in (1, reach.size):
             return f"there are {found.bias.size} addends for {reach.size} channels"
         largest = int((reach + np.abs(found.bias)).max())
