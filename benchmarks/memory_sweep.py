@@ -69,7 +69,8 @@ def sizes(model: Path, target: str, plugins: Plugins) -> tuple[str, list[int]]:
     program, sequential = compiled("auto").program, compiled("sequential")
     used = next(use.used_bytes for use in program.memory if use.memory == program.soc.home)
     least, _ = least_bytes(Network.of(sequential.model, sequential.mapping))
-    return program.soc.home, [(used - (used - least) * step // (STEPS - 1)) // 16 * 16 for step in range(STEPS)]
+    below = [(used - (used - least) * step // (STEPS - 1)) // 16 * 16 for step in range(1, STEPS)]
+    return program.soc.home, [-(-used // 16) * 16, *below]
 
 
 def rows(network: str, target: str, model: Path, plugins: Plugins) -> Iterator[tuple[Cell, ...]]:
