@@ -70,7 +70,8 @@ def _at_once(problem: Problem, draft: Draft, bound: int, seconds: float) -> tupl
 def _ordered(problem: Problem, draft: Draft, bound: int, seconds: float) -> tuple[list[Draft], int, int, float]:
     """Orders jobs without memory: drafts of the found orders, the least makespan without memory, its bound, and the
     effort that is left."""
-    order, left = _order(draft), seconds
+    order: Sequence[int] = _order(draft)
+    left = seconds
     times = free_times(problem, order)
     finish = min(draft.cycles, _finish(problem, times))
     drafts: list[Draft] = []
