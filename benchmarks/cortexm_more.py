@@ -205,9 +205,9 @@ MORE_KINDS: dict[str, Callable[[Net], None]] = {
 }
 
 
-def _plain(net: Net, element: int) -> str:
+def _plain(net: Net, element: int, outer: tuple[int, ...] = (1,)) -> str:
     """An input that is not quantised."""
-    name, shape = f"x{len(net.inputs)}", (1, net.between(2, 24), net.between(4, 60))
+    name, shape = f"x{len(net.inputs)}", (*outer, net.between(2, 24), net.between(4, 60))
     net.inputs.append(helper.make_tensor_value_info(name, element, shape))
     net.bytes_ += 4 * int(np.prod(shape))
     return name
@@ -224,8 +224,9 @@ def _quantised(net: Net) -> None:
 
 
 def _cast(net: Net) -> None:
-    """Bytes as real numbers."""
-    y = net.add("Cast", _plain(net, TensorProto.INT8), to=TensorProto.FLOAT)
+    """Bytes as real numbers, in two or three axes."""
+    outer = (1,) * net.between(0, 1)
+    y = net.add("Cast", _plain(net, TensorProto.INT8, outer), to=TensorProto.FLOAT)
     net.outputs.append(helper.make_tensor_value_info(y, TensorProto.FLOAT, None))
 
 

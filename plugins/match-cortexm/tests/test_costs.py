@@ -147,6 +147,16 @@ def test_figures_are_special_to_the_operations_per_element():
     )
 
 
+def test_operators_on_single_numbers_without_figures_count_twice_without_dsp():
+    """Regions, which replace them, have figures."""
+    single, many = (_plain("host_unheard", ("elements", n), ("memory", 2 * n), ("floating", n)) for n in (1, 100))
+    plain = replace(cost_on("cortex_m3"), luck=1.0)
+    for workload, factor in ((single, 2), (many, 1)):
+        tile = {"N": np.array(workload.dims[0].size)}
+        once = int(plain.kernel_cycles(workload, tile))
+        assert abs(int(cost_on("cortex_m3").kernel_cycles(workload, tile)) - factor * once) <= 1
+
+
 def _product(
     kind: str, source: tuple[int, ...], weight: tuple[int, ...], result: tuple[int, ...], positions: int = 4
 ) -> Workload:

@@ -24,6 +24,8 @@ _WINDOWS = ("pool", "reduce")
 #: Ends of the names of those that add them up.
 _TERMS = ("average_pool", "reduce_mean", "reduce_sum")
 _BYTE_BITS = 8
+#: Operations on floats of a quantisation.
+_QUANTISED = 4
 #: Ends of forms that too few made layers have to tell their tiles apart.
 _RARE = ("transposed", "strided", "volumes")
 #: Counts of loops and of what they read and write.
@@ -72,7 +74,17 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     plain = (f"{key}, plain",) if "region" in kind and not set(counts) - _PLAIN else ()
     repeated, last = _broadcast(workload), workload.operands[-1].axes[-1:]
     lines = (f"{key}, {form}{repeated} of few",) if repeated and last[0].size <= UNROLLED else ()
-    return *lines, f"{key}, {form}{repeated}", f"{key}, {form}", *plain, key
+    special = *lines, f"{key}, {form}{repeated}", f"{key}, {form}"
+    if "region" in kind and bits == _BYTE_BITS and _quantises(counts):
+        special += (f"host_quantize_linear {numbers}, {form.replace('1 integer ', '')}",)
+    return *special, *plain, key
+
+
+def _quantises(counts: Mapping[str, int]) -> bool:
+    """Whether a region may be a quantisation and a step of its bytes."""
+    elements = counts["elements"]
+    few = 0 < counts.get("floating", 0) <= _QUANTISED * elements and not counts.get("special")
+    return few and counts.get("integer") == elements
 
 
 def _kept(workload: Workload) -> bool:

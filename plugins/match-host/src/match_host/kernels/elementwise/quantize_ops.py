@@ -60,10 +60,16 @@ def _quantize(site: Site) -> str:
     ctype, name = c_type(target), f"host_quantize_{target.name if target.name in NIBBLES else suffix(target)}"
     site.uses.include("string.h")
     site.uses.helper(
+        "HOST_INLINED",
+        "/* Part of its callers, whatever options these have of their own. */\n#if defined(__GNUC__)\n"
+        "#define HOST_INLINED static inline __attribute__((always_inline))\n#else\n"
+        "#define HOST_INLINED static inline\n#endif\n",
+    )
+    site.uses.helper(
         name,
         "/* Half to even: a float of this size keeps no bits behind the point, and its bits count its whole numbers.\n"
         " * They are compared as integers, without a branch: after a sum, NaN is the smallest one. */\n"
-        f"static inline {ctype} {name}(float quotient, int32_t zero_point)\n{{\n"
+        f"HOST_INLINED {ctype} {name}(float quotient, int32_t zero_point)\n{{\n"
         "    const float moved = quotient + 0x1.8p23f;\n    uint32_t bits;\n"
         "    memcpy(&bits, &moved, sizeof bits);\n"
         "    const int32_t whole = (int32_t)(bits + 0x7fffff), zero = 0x4b400000 + 0x7fffff - zero_point;\n"
