@@ -38,7 +38,7 @@ MANY, ALONE = 5, (", elements", ", woven", ", woven rows", ", few rows", ", few 
 STORED_FEWEST = 12
 #: Copies whose instructions differ fourfold with sizes that no form tells: without figures they stay a last choice, on
 #: cores with a kernel of their own for such elements.
-TILES = ", tiles"
+TILES = "tiles"
 #: Instructions of a call: above that, layers are too much of a size to tell it.
 MOST_CALL = 250
 #: Rounds of the fit, of those that are tried, and the relative error below which layers count the same.
@@ -166,7 +166,7 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
         if key.startswith(OWN):
             figures = fit(group, [name for name in names if name != "elements"], every=True)
             found.setdefault(OWN, {}).update(figures)
-        elif unaligned and key.endswith(TILES) and f"transpose{key.removesuffix(TILES).split()[-1]}" in own:
+        elif unaligned and key.endswith(TILES) and f"transpose{key.split(',')[0].split()[-1]}" in own:
             continue
         elif enough(group, names) and len(group) >= fewest(key, group):
             sums = [name for name in SUMS if name in names][:1]

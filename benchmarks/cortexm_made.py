@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from onnx import helper
 
+from benchmarks.cortexm_more import MORE_INTEGER_KINDS, MORE_KINDS
 from benchmarks.cortexm_moved import concat, deep_transpose, heads, pad, slice_, transpose
 from benchmarks.cortexm_net import Net, some_channels, some_image, some_rows
 from benchmarks.cortexm_odd import ODD_INTEGER_KINDS, ODD_KINDS
@@ -313,6 +314,9 @@ def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -
     yield from _networks(Net(np.random.default_rng([seed, number, 1]), quantised, wide), rare, rounds)
     odd = {**ODD_KINDS, **ODD_INTEGER_KINDS} if quantised else ODD_KINDS
     yield from _networks(Net(np.random.default_rng([seed, number, 3]), quantised, wide), odd, rounds)
+    if not wide:
+        more = {**MORE_KINDS, **MORE_INTEGER_KINDS} if quantised else MORE_KINDS
+        yield from _networks(Net(np.random.default_rng([seed, number, 4]), quantised), more, rounds)
     if quantised:  # one row: classifiers, autoencoders
         net = Net(np.random.default_rng([seed, 2]), quantised)
         for _ in range(2 * rounds):

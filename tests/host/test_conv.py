@@ -142,9 +142,11 @@ def test_short_pieces_of_lines_become_words_for_vectors_only(name: str) -> None:
     assert "int32_t line[" not in _c_of(name, "scalar")
 
 
-def test_a_line_of_one_channel_is_copied_where_some_is_padding() -> None:
-    assert "int32_t line[" in _c_of("one channel", "scalar")
-    assert "*from[" not in _c_of("one channel", "scalar") and "*from[" in _c_of("few outputs", "scalar")
+def test_lines_of_one_channel_are_copied_with_their_padding_if_they_have_several_tiles() -> None:
+    several, one = _c_of("one channel", "scalar"), _c_of("one channel, kernel wider than the input", "scalar")
+    assert "int8_t lines[" in several and "*from[" not in several
+    assert "int8_t lines[" not in one and "*from[" in one
+    assert "*from[" in _c_of("few outputs", "scalar") and "lines[" not in _c_of("one channel", "generic")
 
 
 def test_bytes_are_stored_in_a_loop_of_their_own_for_vectors_only() -> None:

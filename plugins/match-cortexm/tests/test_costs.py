@@ -86,6 +86,32 @@ def test_copies_count_runs():
     assert figures_keys(deep)[0] == "host_transpose 8, elements, many axes"
     for before, after, rows in (((1, 64, 2, 2), (1, 2, 2, 64), "woven"), ((1, 9, 9, 8), (1, 8, 9, 9), "few")):
         assert figures_keys(_copy("host_transpose", before, after))[0] == f"host_transpose 8, elements, {rows} rows"
+    many = _copy("host_transpose", (1, 15, 21, 9), (1, 9, 15, 21))
+    assert figures_keys(many)[0] == "host_transpose 8, elements, to lines"
+
+
+def test_axes_of_one_size_change_places():
+    square = _copy("host_transpose", (1, 8, 8, 128), (1, 8, 8, 128))
+    assert counts_of(square)["runs"] == 64 and figures_keys(square)[0] == "host_transpose 8, long runs"
+
+
+def test_tiles_that_leave_rests_are_told_apart():
+    for rows, form in ((12, "tiles"), (13, "odd tiles")):
+        plain = _copy("host_transpose", (rows, 20), (20, rows), 32)
+        tiled = replace(plain, geometry=(*plain.geometry[:2], ("steps", 30 * rows)))
+        assert figures_keys(tiled)[0] == f"host_transpose 32, {form}"
+
+
+def test_means_of_columns_are_told_from_those_of_rows():
+    counts = (("elements", 36), ("memory", 936), ("floating", 900))
+    for result, form in (((1, 36), "many taps, by columns"), ((36, 1), "many taps")):
+        shapes = (("in0", "input", (1, 25, 36)), ("out0", "output", result))
+        operands = tuple(
+            Operand(name, role, tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)), 32)
+            for name, role, shape in shapes
+        )
+        mean = Workload("host_reduce_mean", (Dim("N", 36, tileable=False),), operands, 0, counts)
+        assert figures_keys(mean)[0] == f"host_reduce_mean float, {form}"
 
 
 def _plain(kind: str, *counts: tuple[str, int]) -> Workload:
@@ -119,6 +145,16 @@ def test_figures_are_special_to_the_operations_per_element():
         figures_keys(_plain("host_requant_i8", ("elements", 90), ("memory", 90)))[0]
         == "host_requant_i8 8 of bytes, 1 memory"
     )
+
+
+def test_operators_on_single_numbers_without_figures_count_twice_without_dsp():
+    """Regions, which replace them, have figures."""
+    single, many = (_plain("host_unheard", ("elements", n), ("memory", 2 * n), ("floating", n)) for n in (1, 100))
+    plain = replace(cost_on("cortex_m3"), luck=1.0)
+    for workload, factor in ((single, 2), (many, 1)):
+        tile = {"N": np.array(workload.dims[0].size)}
+        once = int(plain.kernel_cycles(workload, tile))
+        assert abs(int(cost_on("cortex_m3").kernel_cycles(workload, tile)) - factor * once) <= 1
 
 
 def _product(
@@ -164,6 +200,8 @@ def test_convolutions_count_tiles_lines_and_edges():
     assert inner["inside"] == 3 * 25 * 3 * (4 * 3 * 16 * 4)
     one = counts_of(_product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12), 9))
     assert (one["tiles"], one["lines"], one["edges"]) == (3 * 9, 3 * 25 * 3, 0)
+    single = counts_of(_product("host_nhwc_conv", (1, 9, 9, 1), (1, 3, 3, 1, 1), (1, 9, 9, 1), 3))
+    assert (single["lines"], single["edges"], single["copied"]) == (25 * 3, 0, 25 * (8 + 3))
     groups = counts_of(_product("host_conv_activation", (1, 4, 4, 16), (12, 3, 3, 4, 4), (1, 2, 2, 48), 2))
     assert (groups["tiles"], groups["lines"]) == (12 * 2, 12 * 2 * 3 * 3)
 

@@ -26,7 +26,8 @@ _UNKNOWN = 4.0
 #: The cost of the products of integers and of the softmax of the host, which own kernels replace, without DSP,
 #: relative to their figures: an estimate. Compilers keep sums in registers or on the stack, divisions depend on the
 #: numbers: figures are the middle of what differs twofold. The core's own kernels are counted to a few percent.
-_LUCK, _SOFTMAX = 2.0, "host_softmax_i8"
+#: So do operators on a few numbers that have no figures: regions, which replace them, have.
+_LUCK, _SOFTMAX, _SINGLE = 2.0, "host_softmax_i8", ", few, "
 
 #: The share of products with an operand 0, on cores without an FPU: an estimate, the mean of what the made layers read.
 ZEROS = 0.45
@@ -51,10 +52,11 @@ class FittedCost(HostCostModel):
         keys = figures_keys(workload)
         key = next((key for key in keys if key in self.figures), GENERAL)
         counts, values = counts_of(workload, self.zeros), self.figures[key]
-        if _guessed(workload, key, keys) and _competes(workload):
+        guessed = _guessed(workload, key, keys)
+        if guessed and _competes(workload):
             values = {name: _UNKNOWN * value for name, value in values.items()}
         whole = values.get("call", 0.0) + sum(value * counts.get(name, 0) for name, value in values.items())
-        whole *= self.luck if _varied(workload) else 1.0
+        whole *= self.luck if _varied(workload) or (guessed and _SINGLE in keys[0]) else 1.0
         if "," not in key and key != OWN and not workload.macs:  # layers of a few forms tell no part of another
             whole = max(whole, sum(value * counts.get(name, 0) for name, value in self.figures[GENERAL].items()))
         return np.full(shape, int(np.ceil(whole)), dtype=np.int64)
@@ -81,7 +83,7 @@ def _varied(workload: Workload) -> bool:
     """Whether instructions of a kernel of the host vary between layers of one form, and the core has an own one."""
     replaced = stored(workload) or any(word in workload.kind for word in ("requant", "region"))
     single = stored(workload) and workload.operands[1].axes[-1].size == 1  # one output: sums stay in registers
-    single |= shifted(workload)  # which no own kernel takes
+    single |= shifted(workload) or "grouped" in figures_keys(workload)[0]  # which no own kernel takes
     return workload.kind == _SOFTMAX or ("tile_macs" in workload.parameters and replaced and not single)
 
 

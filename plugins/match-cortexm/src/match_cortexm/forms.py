@@ -24,6 +24,8 @@ _WINDOWS = ("pool", "reduce")
 #: Ends of the names of those that add them up.
 _TERMS = ("average_pool", "reduce_mean", "reduce_sum")
 _BYTE_BITS = 8
+#: Operations on floats of a quantisation.
+_QUANTISED = 4
 #: Ends of forms that too few made layers have to tell their tiles apart.
 _RARE = ("transposed", "strided", "volumes")
 #: Counts of loops and of what they read and write.
@@ -60,6 +62,8 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         taps = counts.get("memory", 0) // counts["elements"] - 1
         few = taps < UNROLLED
         form = f"{taps} taps" if few else "many taps"
+        if "reduce" in kind and _kept(workload):
+            form += ", by columns"
         if "region" in kind:  # what is computed of each
             return f"{key}, {form}, {_per_term(counts)}", f"{key}, {_per_term(counts)}", key
         padded = ", padded" if "pool" in kind and pooled(workload, taps, rows_axis(workload)) < 1 else ""
@@ -70,7 +74,23 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     plain = (f"{key}, plain",) if "region" in kind and not set(counts) - _PLAIN else ()
     repeated, last = _broadcast(workload), workload.operands[-1].axes[-1:]
     lines = (f"{key}, {form}{repeated} of few",) if repeated and last[0].size <= UNROLLED else ()
-    return *lines, f"{key}, {form}{repeated}", f"{key}, {form}", *plain, key
+    special = *lines, f"{key}, {form}{repeated}", f"{key}, {form}"
+    if "region" in kind and bits == _BYTE_BITS and _quantises(counts):
+        special += (f"host_quantize_linear {numbers}, {form.replace('1 integer ', '')}",)
+    return *special, *plain, key
+
+
+def _quantises(counts: Mapping[str, int]) -> bool:
+    """Whether a region may be a quantisation and a step of its bytes."""
+    elements = counts["elements"]
+    few = 0 < counts.get("floating", 0) <= _QUANTISED * elements and not counts.get("special")
+    return few and counts.get("integer") == elements
+
+
+def _kept(workload: Workload) -> bool:
+    """Whether the terms of a sum are of one column."""
+    source, result = (workload.operands[place].axes[-1:] for place in (0, -1))
+    return bool(result) and result[0].size > 1 and source[0].size == result[0].size
 
 
 def _per_element(counts: Mapping[str, int]) -> str:
@@ -135,9 +155,10 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     last = result.axes[-1].size
     if kind.startswith("host_nhwc") and "pool" in kind:
         positions, visits = counts["elements"] // last, counts["memory"] // last
-        rest = visits * (last % (_VECTOR_BYTES * 8 // result.element_bits))
+        lanes = _VECTOR_BYTES * 8 // result.element_bits
+        rest, vectors = visits * (last % lanes), visits * (last // lanes)
         terms = counts["memory"] - counts["elements"]
-        found = {"positions": positions, "visits": visits, "rest": rest}
+        found = {"positions": positions, "visits": visits, "vectors": vectors, "rest": rest}
         return {**counts, **found, "inside": round(terms * pooled(workload, terms // counts["elements"], 1))}
     rows = counts["elements"] // last
     if "softmax" in kind:
@@ -151,10 +172,11 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     channels = last if not windows(workload) or channels_last(workload) else result.axes[1].size
     tiles = tiled(workload, rows_axis(workload)) if windows(workload) else {}
     if tiles:
-        return {**counts, **tiles}
+        return {**counts, **tiles, "scattered": 0 if channels_last(workload) else counts["elements"]}
     found = {**counts, "stored": prod(weights) * counts["elements"] // channels}
     if len(weights) == DEPTHWISE_AXES and weights[0] > 1:
         found["inside"] = round(found["stored"] * _share(workload))
+        found["outside"] = found["stored"] - found["inside"]
     return found
 
 

@@ -18,6 +18,8 @@ UNROLLED, _FEW = 16, 8
 #: Bytes of a run from which it is copied by memcpy, and from which compilers call a function for that.
 _RUN_BYTES, _LONG_BYTES = 8, 64
 _WORD_BYTES = 4
+#: Lines and columns of a tile.
+_TILE = 4
 #: Columns of transpositions for which vectors have instructions.
 _WOVEN = (2, 4)
 
@@ -42,7 +44,7 @@ def move(workload: Workload) -> str:
     size = workload.operands[-1].element_bits // 8
     run = size * counts["elements"] // max(1, counts["runs"])
     if counts.get("steps", 0) > counts["elements"]:
-        return "tiles"
+        return "odd tiles" if any(_line(operand) % _TILE for operand in workload.operands) else "tiles"
     alone = size != _WORD_BYTES and counts.get("memory", 0) == 2 * counts["elements"]
     if alone or run < max(_RUN_BYTES, 2 * size):
         return f"elements{_alone(workload)}"
@@ -56,7 +58,7 @@ def _alone(workload: Workload) -> str:
     """Helium stores two or four vectors element by element; loops over few channels, or few lines, have no turns."""
     before, after = ([axis.size for axis in operand.axes] for operand in (workload.operands[0], workload.operands[-1]))
     if len(after) > IMAGE_AXES:
-        return ", many axes"
+        return ", many axes, kept columns" if _line_stays(before, after) else ", many axes"
     if after and after[-1] in _WOVEN and before[-len(after) + 1 :] == [after[-1], *after[1:-1]]:
         return ", woven"
     if after and after[-1] < max(_WOVEN):
@@ -65,15 +67,24 @@ def _alone(workload: Workload) -> str:
         return ""
     first = before[-2:] == [after[-1], after[1]]  # channels were last
     rows, line = (after[1], prod(after[2:])) if first else (prod(after[1:3]), after[3])
-    if rows > _FEW or line <= UNROLLED:
+    if line <= UNROLLED:
         return ""
+    if rows > _FEW:
+        return ", to lines" if first else ""
     return ", woven rows" if rows in _WOVEN else ", few rows"
+
+
+def _line_stays(before: list[int], after: list[int]) -> bool:
+    """Whether the last axis is none of those that change places."""
+    return 1 < after[-1] == before[-1] and after[-1] not in after[:-1]
 
 
 def _runs(source: Operand, result: Operand, reordered: bool) -> int:
     """Runs that are contiguous in both: axes from the last one, up to the first that differs."""
     before, after = ([axis.size for axis in operand.axes] for operand in (source, result))
     run = 1
+    if reordered and before == after:  # axes of one size changed places: rather not the last one
+        return prod(before[:-1]) if before[-1] not in before[:-1] else prod(before)
     while before and before[-1] == after[-1]:
         run *= before.pop()
         after.pop()

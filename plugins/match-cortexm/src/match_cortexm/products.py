@@ -36,7 +36,7 @@ def product_form(workload: Workload) -> str:
         lines = ", in registers" if last <= _REGISTERS else ", unrolled" if last <= UNROLLED else ""
         return "computed" if len(workload.operands) > 2 else f"sums of {few}{lines}"
     if len(weights.axes) == DEPTHWISE_AXES and weights.axes[0].size == taps:
-        return f"depthwise, {few}"
+        return f"depthwise, {few}{', unrolled' if taps > UNROLLED >= result.axes[-1].size else ''}"
     if windows(workload):
         columns, inputs = (axis.size for axis in weights.axes[-3:-1])
         first, *_, last = (axis.size for axis in workload.operands[0].axes[1:])
@@ -46,7 +46,8 @@ def product_form(workload: Workload) -> str:
         turns = inputs * (columns if channels_last(workload) and not grouped else 1)
         short = ", short" if turns <= UNROLLED and turns * _statements(workload) <= _PEELED else ""
         return f"{grouped}{'pointwise' if inputs == taps else 'windows'}{short}"
-    return "one row" if prod(axis.size for axis in result.axes[:-1]) == 1 else "products"
+    short = ", short" if taps <= UNROLLED else ""
+    return f"one row{short}" if prod(axis.size for axis in result.axes[:-1]) == 1 else "products"
 
 
 def windows(workload: Workload) -> bool:

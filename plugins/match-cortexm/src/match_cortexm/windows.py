@@ -16,6 +16,8 @@ IMAGE_AXES = 4
 LINE_AXES = 3
 #: Steps that the host's convolutions count for each result, beside turns of their innermost loop.
 STEPS = 2
+#: Lines of a window, of one channel, are copied with their padding up to this size.
+COPIED_BYTES = 1024
 #: More than what rounding takes from a root.
 _ROUNDING = 1e-9
 #: Positions of the source and of the result along an axis.
@@ -38,9 +40,9 @@ def inside(workload: Workload, kernel: Sequence[int], first: int) -> float:
 def tiled(workload: Workload, first: int) -> Mapping[str, int]:
     """What the loops of a convolution of the host do, whose weights are [blocks, taps along each axis of space, inputs,
     outputs of a tile]: ``tiles`` of neighbouring positions by outputs; ``lines``, runs of their innermost loop;
-    ``edges``, taps whose places are looked up, as some of a tile may be outside of the image; ``copied``, those of one
-    channel that are copied for that; ``inside``, products, also with columns outside, but not with rows outside if
-    these are 0. Empty if operands are no images. ``first``: the axis of rows."""
+    ``edges``, taps whose places are looked up, as some of a tile may be outside of the image; ``copied``, values of
+    one channel that are copied with their padding instead; ``inside``, products, also with columns outside, but not
+    with rows outside if these are 0. Empty if operands are no images. ``first``: the axis of rows."""
     axes = _axes(workload, first)
     if axes is None:
         return {}
@@ -73,8 +75,11 @@ def tiled(workload: Workload, first: int) -> Mapping[str, int]:
         "edges": (not known) * (taken * len(places) - inner * middle) * kernel[-1] * positions,
         "inside": taken * len(places) * positions * kernel[-1] * inputs * outputs,
     }
-    if inputs == outputs == 1:
-        found["copied"] = (not known) * (taken * len(places) - inner * middle) * reach
+    if merged and inputs == outputs == 1 and not known:
+        whole = (columns - 1) * stride + kernel[-1]
+        bytes_ = whole * prod(kernel[:-1]) * workload.operands[0].element_bits // 8
+        if taken * len(places) > inner * middle and bytes_ <= COPIED_BYTES:
+            found |= {"lines": taken * len(places), "edges": 0, "copied": taken * whole}
     return {name: workload.operands[0].axes[0].size * blocks * number for name, number in found.items()}
 
 

@@ -139,8 +139,21 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
         form, pairs = "add_mve_i16" if wide else "add_mve", count // 4
     code = replace(code, overlaps=element_by_element(node.inputs[:2], result))
     clipped = pairs * clips(core, low, high)
+    if core.dsp and short:  # compilers know the range of the sums, and compare with the ends that these may reach
+        ends = [
+            _range(dtype_of(tensor), factor) for tensor, factor in zip(node.inputs, (a_factor, b_factor), strict=False)
+        ]
+        least, most = ((sum(end) + addend) >> shift for end in zip(*ends, strict=True))
+        clipped = 0 if vectors else pairs * ((least < low) + (most > high))
     counts = (("pairs", pairs), *((("again", pairs),) if after else ()), ("clipped", clipped))
     return Counted(inputs, code, Work(), form, counts)
+
+
+def _range(dtype: np.dtype[np.generic], factor: int) -> tuple[int, int]:
+    """The least and the largest product of a byte."""
+    info = np.iinfo(dtype.name)
+    products = int(info.min) * factor, int(info.max) * factor
+    return min(products), max(products)
 
 
 def _stored(node: gs.Node, factors: NDArray[np.int32]) -> tuple[tuple[gs.Tensor, ...], dict[int, NDArray[np.generic]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import frexp
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -215,6 +216,8 @@ def _node_work(node: gs.Node, op: ScalarOp) -> Work:
     work = op.work(source)
     if node.op == "Pow" and source.kind == "f" and _uniform(node.inputs[1]) in (2, 3):
         return Work(floating=int(_uniform(node.inputs[1]) or 0) - 1)  # products instead of a function
+    if node.op == "QuantizeLinear" and (scale := _uniform(node.inputs[1])) and frexp(abs(scale))[0] == 0.5:
+        return Work(floating=3 + (abs(scale) != 1))  # compilers multiply by the inverse power of two
     if work.wide_divide or work.divide:
         divisor = _uniform(node.inputs[1]) if len(node.inputs) > 1 else None
         if divisor is not None and divisor > 0 and int(divisor) & (int(divisor) - 1) == 0:

@@ -56,14 +56,25 @@ def _quantize(site: Site) -> str:
         moved = quotient if zero_point is None or zero_point.literal == 0 else f"{quotient} + {zero_point.text}"
         return saturated(site, moved, target)
     least, most = _limits(target)
+    lowest = f"zero - {-least}" if least else "zero"
     ctype, name = c_type(target), f"host_quantize_{target.name if target.name in NIBBLES else suffix(target)}"
+    site.uses.include("string.h")
+    site.uses.helper(
+        "HOST_INLINED",
+        "/* Part of its callers, whatever options these have of their own. */\n#if defined(__GNUC__)\n"
+        "#define HOST_INLINED static inline __attribute__((always_inline))\n#else\n"
+        "#define HOST_INLINED static inline\n#endif\n",
+    )
     site.uses.helper(
         name,
-        "/* Saturation, then half to even: a float of this size keeps no bits behind the point. */\n"
-        f"static inline {ctype} {name}(float quotient, int32_t zero_point)\n{{\n"
-        f"    const float low = (float)({least} - zero_point), high = (float)({most} - zero_point);\n"
-        "    const float held = quotient > low ? (quotient < high ? quotient : high) : low;\n"
-        f"    return ({ctype})((int32_t)((held + 0x1.8p23f) - 0x1.8p23f) + zero_point);\n}}\n",
+        "/* Half to even: a float of this size keeps no bits behind the point, and its bits count its whole numbers.\n"
+        " * They are compared as integers, without a branch: after a sum, NaN is the smallest one. */\n"
+        f"HOST_INLINED {ctype} {name}(float quotient, int32_t zero_point)\n{{\n"
+        "    const float moved = quotient + 0x1.8p23f;\n    uint32_t bits;\n"
+        "    memcpy(&bits, &moved, sizeof bits);\n"
+        "    const int32_t whole = (int32_t)(bits + 0x7fffff), zero = 0x4b400000 + 0x7fffff - zero_point;\n"
+        f"    const int32_t held = (whole < {lowest} ? {lowest} : whole) - zero;\n"
+        f"    return ({ctype})(held > {most} ? {most} : held);\n}}\n",
     )
     return f"{name}({quotient}, {zero_point.text if zero_point else '0'})"
 

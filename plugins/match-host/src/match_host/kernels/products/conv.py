@@ -85,6 +85,8 @@ class _Writer(ConvSums):
             for window in conv.windows[:-1]:
                 self.at[window.name] = stack.enter_context(code.loop(window.name, window.out))
                 self._lines(window)
+            if self.copies:
+                self.copy_lines()
             _, x = stack.enter_context(tiles(code, self.line.name, self.line.out, tile.positions))
             self.at[self.line.name] = x
             if self.gathers:
@@ -95,7 +97,7 @@ class _Writer(ConvSums):
             self.weights = self.weight_terms(g, block, o)
             sums = self.writer(code, tile, self.dtype, self._first_value)
             sums.open()
-            inside = "" if self.gathers else self.inside(x)
+            inside = "" if self.gathers or self.copies else self.inside(x)
             if self.gathers:
                 self.gather_sums(sums)
             elif self.widens:

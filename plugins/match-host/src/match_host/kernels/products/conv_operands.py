@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 #: Least and most bytes per position that are gathered on the stack.
 LEAST_GATHERED, GATHERED_BYTES = 16, 256
+#: Values of a word: copies of words are faster.
+WORD = 4
+#: Most bytes of lines that are copied on the stack: an estimate.
+COPIED_BYTES = 1024
 #: Most bytes of weights that are stored as 32-bit numbers, and least outputs for a vector.
 WIDENED_BYTES, LEAST_WIDENED = 4096, 8
 
@@ -33,9 +37,9 @@ WIDENED_BYTES, LEAST_WIDENED = 4096, 8
 class ConvOperands:
     """Collects the operands of one kernel. ``along``: the weights of an output are contiguous, else those of a block of
     outputs; ``gathers``: the values of a position are copied together first; ``widens``: the values of a line for a
-    tile become 32-bit numbers first, like weights; ``copies``: so do values of one channel, and their padding, where a
-    tile has some; ``flips``: signed values are offset by 128; ``apart``: results
-    first replace their sums; ``start`` is the text of a sum before its first product, ``outside`` that of a line of
+    tile become 32-bit numbers first, like weights; ``copies``: the lines of a window, of one channel, are copied
+    with their padding first; ``flips``: signed values are offset by 128; ``apart``: results first replace their sums;
+    ``start`` is the text of a sum before its first product, ``outside`` that of a line of
     padding."""
 
     def __init__(self, conv: ConvShape, epilogue: Body | None, machine: Machine) -> None:
@@ -57,11 +61,7 @@ class ConvOperands:
         self._pack()
         self.start = self._start()
         checked = self.line.leaves or (self.checked and not self.skips)
-        # A line of one channel is copied with its padding: addresses would be as many as products.
-        single = (
-            conv.inputs == 1 and self.tile.outputs == 1 and conv.merges_taps and not self.fill_text.startswith("in")
-        )
-        self.copies = single and not machine.vectors
+        self.copies = checked and self._copies(machine)
         self.outside = self._outside() if checked and not (self.gathers or self.widens or self.copies) else ""
         self.first = len(self.arguments)
         if epilogue:
@@ -93,6 +93,33 @@ class ConvOperands:
             scalar = elements(shape_of(tensor)) == 1
             extra[index] = f"{self._argument(tensor)}[{'0' if scalar else '{o}'}]"
         return extra
+
+    @property
+    def reach(self) -> int:
+        """Values of a line that its windows read, and padding."""
+        return (self.line.out - 1) * self.line.stride + self.line.kernel
+
+    @property
+    def copied(self) -> int:
+        """Values of the lines of a window, of one channel."""
+        return self.conv.taps // self.line.kernel * self.line_step
+
+    @property
+    def before_line(self) -> int:
+        """Values before the padding of a line that make its first value that of a word."""
+        return -self.line.before % WORD
+
+    @property
+    def line_step(self) -> int:
+        """From one line to the next one."""
+        return -(-(self.before_line + self.reach) // WORD) * WORD
+
+    def _copies(self, machine: Machine) -> bool:
+        """Whether lines of one channel are copied with their padding: addresses would be as many as products."""
+        single = self.conv.inputs == 1 and self.tile.outputs == 1 and self.conv.merges_taps
+        single &= self.tile.positions < self.line.out and 0 <= self.line.before < self.reach
+        small = self.copied * self.source_type.itemsize <= COPIED_BYTES
+        return single and small and not machine.vectors and not self.fill_text.startswith("in")
 
     def _dot_run(self) -> int:
         """Contiguous bytes along which sums may be reordered."""

@@ -82,9 +82,12 @@ class ConvSums(ConvOperands):
             if not conv.merges_taps:
                 length, k = conv.inputs, stack.enter_context(code.loop(f"k{line.name}", line.kernel))
                 weights.append((k, self.tap_steps[-1]))
-            terms, offset = self._outer_place(taps)
-            terms += [(self.at[line.name], line.stride * space[-1]), (k, line.dilation * space[-1])]
-            place = address("in0", terms, offset - line.before * space[-1])
+            if self.copies:
+                place = address("lines", [*self._line_terms(taps), (self.at[line.name], line.stride)], self.before_line)
+            else:
+                terms, offset = self._outer_place(taps)
+                terms += [(self.at[line.name], line.stride * space[-1]), (k, line.dilation * space[-1])]
+                place = address("in0", terms, offset - line.before * space[-1])
             code.line(f"const {c_type(self.source_type)} *const a = {place};")
             code.line(f"const {c_type(self.weight_type)} *const b = {address('in1', weights)};")
             step = line.stride * space[-1]
@@ -94,9 +97,6 @@ class ConvSums(ConvOperands):
 
     def edge(self, sums: TileWriter) -> None:
         """Add the products of a tile if some of its taps may lie outside the input."""
-        if self.copies:
-            self.widened(sums, None)
-            return
         conv, line, code = self.conv, self.line, self.code
         _, space, channel = conv.strides
         ctype = c_type(self.source_type)
@@ -124,9 +124,38 @@ class ConvSums(ConvOperands):
                 index = [f"{i or 0} * step[{number}]" if self.stepped else i or "0" for number in numbers]
                 self._products(sums, i, [f"from[{number}][{index[number]}]" for number in numbers])
 
+    def copy_lines(self) -> None:
+        """Declare ``lines``: the values of a window's lines, of all positions, and their padding."""
+        line, code, fill = self.line, self.code, self.fill_text
+        code.line(f"{c_type(self.source_type)} lines[{self.copied}];")
+        with ExitStack() as stack:
+            taps = self._outer_taps(stack)
+            outside = " || ".join(self._lines_outside(taps))
+            place = address("lines", self._line_terms(taps), self.before_line)
+            code.line(f"{c_type(self.source_type)} *const to = {place};")
+            self._fill(0, line.before)
+            size = min(line.size, self.reach - line.before)
+            with code.loop("j", size) as j:
+                outer, offset = self._outer_place(taps)
+                value = f"in0[{affine([*outer, (j, 1)], offset)}]"
+                value = f"{outside} ? {fill} : {value}" if outside else value
+                code.line(f"to[{affine([(j, 1)], line.before)}] = {value};")
+            self._fill(line.before + size, self.reach)
+
+    def _fill(self, first: int, end: int) -> None:
+        """Padding at these places of ``to``."""
+        if first < end:
+            with self.code.loop("j", end - first) as j:
+                self.code.line(f"to[{affine([(j, 1)], first)}] = {self.fill_text};")
+
+    def _line_terms(self, taps: list[str]) -> list[tuple[str, int]]:
+        """Terms of the index of a line in ``lines``."""
+        steps = row_major((*(window.kernel for window in self.conv.windows[:-1]), self.line_step))
+        return list(zip(taps, steps, strict=False))
+
     def widened(self, sums: TileWriter, inside: str | None) -> None:
-        """Add the products of a tile, line by line: its values of a line are copied first. ``inside`` is the condition
-        that no tap lies outside the input; None: some do."""
+        """Add the products of a tile, line by line: its values of a line become 32-bit numbers first. ``inside`` is the
+        condition that no tap lies outside the input."""
         conv, line, code = self.conv, self.line, self.code
         step = line.stride * conv.inputs
         length = (self.tile.positions - 1) * step + conv.run
@@ -137,19 +166,16 @@ class ConvSums(ConvOperands):
             code.line(f"const {c_type(self.weight_type)} *const b = {address('in1', weights)};")
             with code.loop("i", conv.run) as i:
                 values = [f"line[{affine([(i, 1)], p * step)}]" for p in range(self.tile.positions)]
-                if self.copies:
-                    self._products(sums, i, values)
-                else:
-                    sums.add(values, lambda k, n: f"b[{affine([(i, self.input_step), (k, 1)], n)}]")
+                sums.add(values, lambda k, n: f"b[{affine([(i, self.input_step), (k, 1)], n)}]")
 
     def _widened_line(self, taps: list[str], length: int, inside: str | None) -> None:
-        """Declare ``line``: ``length`` values of a line, integers as 32-bit numbers, including padding."""
+        """Declare ``line``: ``length`` values of a line as 32-bit numbers, including padding."""
         line, code = self.line, self.code
         outer, offset = self._outer_place(taps)
         start = [(self.at[line.name], line.stride * self.conv.inputs)]
         before = line.before * self.conv.inputs
         outside = self._lines_outside(taps)
-        code.line(f"{c_type(self.source_type) if self.conv.floating else 'int32_t'} line[{length}];")
+        code.line(f"int32_t line[{length}];")
         if inside is not None:
             head = code.block(f"if ({mostly(self.uses)}({inside}))") if inside else nullcontext()
             with head, code.loop("j", length) as j:
