@@ -9,7 +9,7 @@ import onnxruntime as ort
 import pytest
 
 from benchmarks.cortexm_sets import SETS
-from benchmarks.unseen_models import FLOAT
+from benchmarks.small_models import FLOAT
 
 
 def test_no_network_is_in_two_sets():
