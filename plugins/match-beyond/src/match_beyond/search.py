@@ -28,8 +28,9 @@ RESERVES = (1 / 6, 1 / 3, 1 / 12, 1 / 2, 2 / 3, 5 / 6)
 GAPS = (-1 / 3, -1 / 6, -1 / 12, -1 / 24, 0.0, 1 / 48, 1 / 24, 1 / 12, 1 / 6, 1 / 3)
 #: Results with fewer rows may have none away from the borders.
 BORDERS = 3
-#: How many programs that fit are compared, with the store and without: with kept rows, and without them.
-COMPARED = {True: 2, False: 1}
+#: How many programs that fit are compared, with the store and without. With one without kept rows, DS-CNN takes 22 %
+#: longer in 19,504 bytes of GAP9's L2.
+COMPARED = 2
 
 
 def fit(request: FitRequest, kind: Callable[[Network, Link | None, bool], Chooser] = Chooser) -> Fit | None:
@@ -54,7 +55,7 @@ def fit(request: FitRequest, kind: Callable[[Network, Link | None, bool], Choose
             kept = any(choice.keeps for choice in tried) and (link is not None or not away)
             if not (away if keep else kept):
                 continue
-        chooser, compared = kind(network, link, keep), len(fitting) + COMPARED[keep]
+        chooser, compared = kind(network, link, keep), len(fitting) + COMPARED
         for choice in (chooser.choose(int(free * (1 - reserve))) for reserve in reserves):
             if len(fitting) == compared:
                 break
