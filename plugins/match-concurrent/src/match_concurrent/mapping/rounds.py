@@ -34,7 +34,8 @@ APART = 2
 #: shortened one of three encoders, by 0.05 %.
 EXCHANGED, BALANCED = 2, 0.5
 #: The parts of the effort in which windows are solved where units are not balanced: they end early where nothing is
-#: found. Of ITA's encoders one takes 0.4 % longer; the Transformer block on Carfield, which is balanced, would take 1.9 %.
+#: found. Of ITA's encoders one takes 0.4 % longer; the Transformer block on Carfield, which is balanced, would take
+#: 1.9 %.
 TURNS = (1 / 8, 1 / 8, 1 / 4, 1 / 2)
 #: Rounds behind the first one, which price similar parts, shorten a result by less than this part: an estimate; on
 #: GAP9 they shortened those of MLPerf Tiny's networks by at most 0.7 %.
