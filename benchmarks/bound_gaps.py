@@ -30,8 +30,8 @@ from benchmarks.tables import Cell, Column, Table
 SECONDS = 30.0
 
 
-def measure(case: Case) -> tuple[Cell, ...]:
-    """One row."""
+def measure(case: Case, seconds: float = SECONDS, *, branched: bool = True) -> tuple[Cell, ...]:
+    """One row; the solver's effort and whether there are models of branches as in ``strong_bound``."""
     request = captured(case)
     assert request.sequential is not None
     offered = with_joint(request.offered, request.scheduling)
@@ -39,7 +39,7 @@ def measure(case: Case) -> tuple[Cell, ...]:
     best, evaluator = staged(covers, JOINT)
     simple = bounds_of(covers).cycles
     joint, _ = jointly(best, evaluator.of(evaluator.network, replace(JOINT, free_covers=False)))
-    found = [strong_bound(each, joint.finish, SECONDS) for each in covers]
+    found = [strong_bound(each, joint.finish, seconds, branched=branched) for each in covers]
     strong = min(bound for bound, _ in found)
     solved = "yes" if all(ended for _, ended in found) else "no"
     gaps = (best.finish / simple, best.finish / strong, joint.finish / strong)
@@ -62,10 +62,15 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", choices=tuple(NETWORKS_OF), default="carfield")
     parser.add_argument("--network", action="append", help="short name; may be repeated")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="deterministic ones of the solver for a cover")
+    parser.add_argument("--whole", action="store_true", help="no model for each choice of axes")
     parser.add_argument("--update", action="store_true", help="put the table into docs/benchmarks.md")
     options = parser.parse_args(arguments)
     networks = [name for name in NETWORKS_OF[options.target] if not options.network or short(name) in options.network]
-    made = table(options.target, [measure(Case(network, options.target)) for network in networks])
+    made = table(
+        options.target,
+        [measure(Case(network, options.target), options.seconds, branched=not options.whole) for network in networks],
+    )
     sys.stdout.write(f"{made.markdown()}\n\n")
     made.write_csv()
     if options.update:

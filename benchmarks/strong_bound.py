@@ -50,11 +50,17 @@ def _least_of(way: Way, what: str) -> int:
 
 
 def strong_bound(
-    evaluator: Evaluator, most: int, seconds: float, axes: Sequence[tuple[AxisCosts, ...]] | None = None
+    evaluator: Evaluator,
+    most: int,
+    seconds: float,
+    axes: Sequence[tuple[AxisCosts, ...]] | None = None,
+    *,
+    branched: bool = True,
 ) -> tuple[int, bool]:
     """A lower bound of the makespan of all programs with the evaluator's cover, and whether it is the model's optimum;
     at most ``most``, the makespan of a program that is known. ``seconds``: deterministic ones of the solver for the
-    model of all choices, before there is one for each choice of axes; ``axes``: costs of shares, if they are known.
+    model of all choices, before there is one for each choice of axes if ``branched``; ``axes``: costs of shares, if
+    they are known.
     Where the solver does not end, the sum over stages may be higher (docs/mapping.md)."""
     operators = evaluator.network.operators
     axes = [axis_costs(operator, evaluator) for operator in operators] if axes is None else axes
@@ -68,7 +74,7 @@ def strong_bound(
     if whole.infeasible:  # no program with this cover takes at most so many cycles
         return most, True
     least, solved = whole.bound, whole.optimal
-    if not solved:
+    if branched and not solved:
         branches = list(_branches(shares))
         answers = [answer(branch, BRANCHES_TIMES * seconds / len(branches)) for branch in branches]
         least = max(least, min(most if each.infeasible else each.bound for each in answers))

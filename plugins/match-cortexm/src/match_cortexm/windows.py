@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
+from match_host.machine import COPIED_BYTES
+
 if TYPE_CHECKING:
     from match_core.contract.workload import Workload
 
@@ -16,8 +18,6 @@ IMAGE_AXES = 4
 LINE_AXES = 3
 #: Steps that the host's convolutions count for each result, beside turns of their innermost loop.
 STEPS = 2
-#: Lines of a window, of one channel, are copied with their padding up to this size.
-COPIED_BYTES = 1024
 #: More than what rounding takes from a root.
 _ROUNDING = 1e-9
 #: Positions of the source and of the result along an axis.

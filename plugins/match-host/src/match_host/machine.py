@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 #: Bytes that a register counts for scalar sums, whatever their type.
 SCALAR_BYTES = 8
 
+#: Most bytes of lines of one channel that convolutions copy on the stack, with their padding: an estimate.
+COPIED_BYTES = 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:

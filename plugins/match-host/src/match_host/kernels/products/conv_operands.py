@@ -18,7 +18,7 @@ from match_host.kernels.products.conv_shape import ConvShape
 from match_host.kernels.products.packing import packed_across, packed_along
 from match_host.kernels.products.tiling import DOT_RUN, Product, adds_along, tile_for
 from match_host.kernels.scalar import arithmetic, loaded
-from match_host.machine import Machine
+from match_host.machine import COPIED_BYTES, Machine
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 LEAST_GATHERED, GATHERED_BYTES = 16, 256
 #: Values of a word: copies of words are faster.
 WORD = 4
-#: Most bytes of lines that are copied on the stack: an estimate.
-COPIED_BYTES = 1024
 #: Most bytes of weights that are stored as 32-bit numbers, and least outputs for a vector.
 WIDENED_BYTES, LEAST_WIDENED = 4096, 8
 
