@@ -43,6 +43,13 @@ class TensorBox:
             stride *= size
         return low * self.element_bits // 8, -(-(high + 1) * self.element_bits // 8)
 
+    @cached_property
+    def dense(self) -> bool:
+        """Whether the box is one range of bytes, which is its hull."""
+        extents = [end - first for first, end in zip(self.first, self.end, strict=True)]
+        outer = next((axis for axis, extent in enumerate(extents) if extent != 1), len(extents))
+        return all(extent == size for extent, size in zip(extents[outer + 1 :], self.sizes[outer + 1 :], strict=True))
+
     @property
     def ranges(self) -> tuple[tuple[int, int], ...]:
         """The box as ranges [first, end) of bytes, ascending, with adjacent ranges merged."""
@@ -77,6 +84,8 @@ def overlap(one: TensorBox, other: TensorBox) -> bool:
     (low, high), (start, stop) = one.hull, other.hull
     if low >= stop or start >= high:
         return False
+    if one.dense and other.dense:
+        return True
     (firsts, ends), (starts, stops) = one.bounds, other.bounds
     # For each range of this box, the first range of the other box that does not end before it (ends ascend).
     place = np.searchsorted(stops, firsts, side="right")
