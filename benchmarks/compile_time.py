@@ -3,17 +3,21 @@
 ``--beside``: another checkout or work tree, for example of the commit before; both are measured in turns, because the
 speed of a machine changes with its load. Cold: no cache; warm: with the schedules and mappings of an earlier
 compilation, but without its program, as after a change that leaves layers as they are; again: ``match compile`` of what
-it has compiled before. Goal: seconds of a cold compilation to reach on a machine without other load.
+it has compiled before. Goal: seconds of a cold compilation to reach on a machine without other load. ``--full``: the
+folder of a whole MobileBERT, which ``../shared/models/make/ita.py --full --int8-only --out DIR`` writes (needs torch).
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.compile_cost import CompileCost, command_seconds, compile_cost
+from benchmarks.compile_cost import command_seconds, compile_cost
 from benchmarks.runs import MODELS
+from benchmarks.tables import Cell, Column, Table
 
 TINY = ("resnet8", "dscnn", "mobilenetv1_025", "autoencoder")
 #: Networks of each target.
@@ -21,46 +25,64 @@ NETWORKS = {
     **{target: tuple(f"mlperf_{name}_int8_qdq" for name in TINY) for target in ("gap9", "diana", "host", "carfield")},
     "ita": ("ita_dinov2_l1_int8_qdq", "ita_mobilebert_l1_int8_qdq", "ita_whisper_l1_int8_qdq"),
 }
+#: The network of ``--full``, on ITA.
+FULL = "ita_mobilebert_l24_int8_qdq"
 
-#: Seconds of a cold compilation to reach.
-GOALS = {"gap9": 2.0, "diana": 2.0, "host": 2.0, "carfield": 4.0, "ita": 3.0}
+#: Seconds of a cold compilation to reach, of a network or of those of a target.
+GOALS = {"gap9": 2.0, "diana": 2.0, "host": 2.0, "carfield": 4.0, "ita": 3.0, FULL: 20.0}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+def main(arguments: Sequence[str]) -> None:
+    """Print the table, write CSV."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--targets", nargs="+", choices=sorted(NETWORKS), default=list(NETWORKS))
     parser.add_argument("--networks", nargs="+", default=())
     parser.add_argument("--beside", type=Path, metavar="CHECKOUT")
+    parser.add_argument("--full", type=Path, metavar="DIR")
     parser.add_argument("--jobs", type=int, default=1, help="processes; the time of more than one is not counted")
-    chosen = parser.parse_args()
+    parser.add_argument("--update", action="store_true", help="put the table into docs/benchmarks.md")
+    chosen = parser.parse_args(arguments)
     roots = [None, *([chosen.beside] if chosen.beside is not None else [])]
-    print(
-        "network                        target    goal   "
-        + "   ".join("cold s  warm s  again s      cycles" for _ in roots)
-    )
+    rows = []
     for target in chosen.targets:
+        models = [MODELS / name for name in chosen.networks or NETWORKS[target]]
+        models += [chosen.full / FULL] if chosen.full is not None and target == "ita" else []
         for root in roots:  # compiles the modules, as those of installed packages are
-            compile_cost(MODELS / NETWORKS[target][0] / "model.onnx", target, root=root, jobs=chosen.jobs)
-        for name in chosen.networks or NETWORKS[target]:
-            figures = [_measured(MODELS / name / "model.onnx", target, root, chosen.jobs) for root in roots]
-            head = f"{name:<30} {target:<9} {GOALS[target]:4.1f}   "
-            print(head + "   ".join(_figures(*row) for row in figures), flush=True)
+            compile_cost(models[0] / "model.onnx", target, root=root, jobs=chosen.jobs)
+        for folder in models:
+            figures = [_measured(folder / "model.onnx", target, root, chosen.jobs) for root in roots]
+            goal = GOALS.get(folder.name, GOALS[target])
+            rows.append((target, folder.name, goal, *(cell for row in figures for cell in row)))
+            sys.stderr.write(f"{rows[-1]}\n")
+    made = table(rows)
+    sys.stdout.write(f"{made.markdown()}\n\n")
+    made.write_csv()
+    if chosen.update:
+        made.put()
 
 
-def _measured(model: Path, target: str, root: Path | None, jobs: int) -> tuple[CompileCost, CompileCost, float]:
-    """The cost without a cache, with that of an earlier compilation, and of the command that it is the second time."""
+def table(rows: Sequence[tuple[Cell, ...]]) -> Table:
+    """One row per network; figures of the other checkout behind those of this one."""
+    columns = [Column("target"), Column("network"), Column("goal, s", ".0f")]
+    for suffix in ("", ", before")[: (len(rows[0]) - len(columns)) // 4]:
+        columns += [Column(f"{name}{suffix}", ".2f") for name in ("cold, s", "warm, s", "again, s")]
+        columns.append(Column(f"cycles{suffix}", ",d"))
+    beside = ", beside a checkout of before" if len(columns) > 7 else ""
+    about = f"*processor seconds, modelled cycles, `python -m benchmarks.compile_time`{beside}*"
+    return Table("compile-time", about, tuple(columns), tuple(rows))
+
+
+def _measured(model: Path, target: str, root: Path | None, jobs: int) -> tuple[Cell, ...]:
+    """Seconds without a cache, with that of an earlier compilation, and of the command that it is the second time; and
+    cycles, None if this match refuses the model."""
     with tempfile.TemporaryDirectory() as folder:
         out, cache = Path(folder) / "out", Path(folder) / "cache"
         cold = compile_cost(model, target, root=root, output=out, jobs=jobs)
         compile_cost(model, target, root=root, output=out, cache=cache, jobs=jobs)
         warm = compile_cost(model, target, root=root, output=out, cache=cache, jobs=jobs)
         again = [command_seconds(model, target, out, cache, root=root) for _ in range(2)]
-        return cold, warm, again[-1]
-
-
-def _figures(cold: CompileCost, warm: CompileCost, again: float) -> str:
-    return f"{cold.seconds:6.2f}  {warm.seconds:6.2f}  {again:7.2f}  {cold.cycles or cold.error[:10]:>10}"
+        return cold.seconds, warm.seconds, again[-1], cold.cycles or None
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
