@@ -6,12 +6,13 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import pytest
-from match_core.contract.cost import Cost, estimate_of
+from match_core.contract.cost import Cost
 from match_core.contract.hardware import Link, Memory, Soc, Unit
 from match_core.contract.loops import LoopSchedule, ScheduleRequest
 from match_core.contract.workload import Axis, Dim, Operand, Workload
 from match_core.plugin.guard import Guard
 from match_core.plugin.renamed import renamed_cost
+from match_core.schedule.estimates import estimate_of
 from match_core.schedule.evaluate import false_claim, in_place
 from match_core.summary.program_json import schedule_json
 from match_host.cost import HostCostModel

@@ -135,9 +135,3 @@ class Estimating(Protocol):
     def estimate(self, workload: Workload) -> str:
         """The figures of this layer's kernels that are estimates, and why; empty if none is. Reports state it."""
         ...
-
-
-def estimate_of(model: CostModel, workload: Workload) -> str:
-    """What a model states about its estimates; empty if it states nothing."""
-    estimate = getattr(model, "estimate", None)
-    return str(estimate(workload)) if callable(estimate) else ""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from match_core.contract.cost import Cost, estimate_of
+from match_core.contract.cost import Cost
 from match_core.contract.loops import LoopSchedule, ScheduleRequest
+from match_core.schedule.estimates import estimate_of
 from match_core.validate.schedule import schedule_faults
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from match_core.contract.cost import Cost, estimate_of
+from match_core.contract.cost import Cost
 from match_core.schedule.copies import CopyCycles, Route, copy_cycles
+from match_core.schedule.estimates import estimate_of
 from match_core.schedule.nest import Nest, nest_of, tile_at
 from match_core.schedule.staging import StagedRun, Staging
 from match_core.schedule.steps import Move, Steps, length_of_first_loads, lengths

@@ -96,6 +96,5 @@ class CarfieldCost:
 
     def estimate(self, workload: Workload) -> str:
         """The estimated figures that a layer's formulas read."""
-        return estimates_read(
-            constants(self.signalling, self.preset), workload, lambda timing: replace(self, figures=timing)
-        )
+        table = constants(self.signalling, self.preset)
+        return estimates_read(self._timing, table, workload, lambda timing: replace(self, figures=timing))

@@ -79,7 +79,7 @@ class ArrayCost:
         def reading(figures: Mapping[str, int]) -> CostModel:
             return cast("CostModel", replace(self, figures=figures))
 
-        return estimates_read(constants(), workload, reading)
+        return estimates_read(self.timing, constants(), workload, reading)
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,10 +79,8 @@ class UnitCost:
 
     def estimate(self, workload: Workload) -> str:
         """The estimates of the preset that no figures file replaces and that a layer's formulas read."""
-        preset = ((figure, self.timing[figure.name] == figure.value) for figure in constants(self.preset))
-        table = (replace(figure, estimate=figure.estimate and same) for figure, same in preset)
 
         def reading(timing: Mapping[str, int]) -> CostModel:
             return cast("CostModel", replace(self, timing=timing))  # a whole one with the methods of a unit
 
-        return estimates_read(table, workload, reading)
+        return estimates_read(self.timing, constants(self.preset), workload, reading)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.cost import TransferShape
-from match_core.patterns.formulas import Timing, by_name
+from match_core.patterns.formulas import Timing
 
 if TYPE_CHECKING:
     from match_core.contract.cost import CostModel
@@ -27,15 +27,18 @@ class _Read(dict[str, int]):
         return super().__getitem__(name)
 
 
-def estimates_read(table: Iterable[Constant], workload: Workload, model: Callable[[Timing], CostModel]) -> str:
+def estimates_read(
+    figures: Timing, table: Iterable[Constant], workload: Workload, model: Callable[[Timing], CostModel]
+) -> str:
     """The estimates of a table, by name, that a model with these figures reads for a layer: its kernels, its hand-over,
-    copies between the home memory and the unit's (for ``Estimating.estimate``)."""
-    constants = tuple(table)
-    read, one = _Read(by_name(constants)), np.ones(1, dtype=np.int64)
+    copies between the home memory and the unit's (for ``Estimating.estimate``). Figures with another value than the
+    table's are no estimates, because a figures file states them."""
+    read, one = _Read(figures), np.ones(1, dtype=np.int64)
     reader, tile = model(read), {dim.name: dim.size * one for dim in workload.dims}
     reader.kernel_cycles(workload, tile)
     reader.launch_cycles(workload, tile)
     reader.layer_cycles(workload)
     for direction in ("in", "out"):
         reader.transfer_cycles(workload, TransferShape(direction, one, one, one))
-    return ", ".join(constant.name for constant in constants if constant.estimate and constant.name in read.names)
+    found = (constant for constant in table if constant.estimate and constant.name in read.names)
+    return ", ".join(constant.name for constant in found if constant.value == figures[constant.name])

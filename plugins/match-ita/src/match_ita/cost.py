@@ -98,7 +98,8 @@ class ItaCost:
 
     def estimate(self, workload: Workload) -> str:
         """The estimated figures that a layer's formulas read."""
-        return estimates_read(constants(self.preset), workload, lambda timing: replace(self, figures=timing))
+        table = constants(self.preset)
+        return estimates_read(self._timing, table, workload, lambda timing: replace(self, figures=timing))
 
 
 @dataclass(frozen=True, slots=True)
