@@ -27,7 +27,8 @@ from match_report.spreadsheet import layers_csv
 from match_report.view.estimates import footnote_lines, footnotes
 
 from tests.end_to_end.models import QdqBuilder
-from tests.report.documents import small_report
+from tests.report.browser import MISSING, Page, has_chromium
+from tests.report.documents import small_report, write_page
 
 Match = Callable[..., "CompletedProcess[str]"]
 CONSTANT, OTHER = "step_cycles", "ne16_cold_cycles"
@@ -112,6 +113,23 @@ def test_explain_marks_the_alternatives(program: Path, match_command: Match) -> 
     shown = match_command("explain", program / "net.onnx", node, "-t", "gap9", "--no-flip", "--quiet").stdout
     assert re.search(r" chosen \[\d\]$", shown, re.MULTILINE)
     assert "host_tile_macs_cycles" in shown
+
+
+@pytest.mark.skipif(not has_chromium(), reason=MISSING)
+def test_the_page_has_marks_footnotes_and_the_reasoning(browser: Page, tmp_path: Path) -> None:
+    report = small_report()
+    report["layers"][1]["schedule"]["cost"]["estimate"] = "dot_cycles <b>"
+    figure = {"name": "dot_cycles", "value": 3, "unit": "cycles", "source": "guessed <i>from</i> a sibling"}
+    report["target"]["estimates"] = [figure]
+    browser.open(write_page(report, tmp_path / "report.html"))
+    browser.click("tab-layers")
+    assert [text for text in browser.texts("#layers-table td") if "[1]" in text] == ["400 [1]"]
+    assert browser.texts("#layers-footnotes li") == ["[1] dot_cycles <b>"]
+    assert browser.texts("#layers-estimates td") == ["dot_cycles", "3", "cycles", figure["source"]]
+    browser.one("#layers-table tr[data-layer='1']").click()
+    assert "dot_cycles <b>" in browser.texts("#details dd")
+    browser.open(write_page(small_report(), tmp_path / "report.html"))
+    assert not browser.all("#layers-footnotes") and browser.logged() == []
 
 
 def test_reports_of_earlier_versions_have_no_marks() -> None:
