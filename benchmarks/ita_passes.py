@@ -25,7 +25,8 @@ from match_verify.reference import Arrays, ReferenceRunner
 
 from benchmarks.runs import MODELS, told
 from benchmarks.tables import ROOT, Column, Table
-from benchmarks.transformers import FULL, Reals, cosine, stored_results
+from benchmarks.transformer_runs import Reals, stored_results
+from benchmarks.transformers import FULL, cosine
 from tests.all_passes import core_passes
 
 NETWORKS = (

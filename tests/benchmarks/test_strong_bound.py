@@ -19,9 +19,10 @@ from match_concurrent.mapping.stages import bounds_of
 from match_map.mapper import choose
 
 from benchmarks.strong_bound import strong_bound
+from core.tests.map.concurrent_lab import evaluator_of, labs, prices
 from core.tests.map.random_covers import best_of_all, random_lab
 from core.tests.map.rows import Lab, Price, lab
-from core.tests.map.test_concurrent import best_by_trying_all, evaluator_of, labs, prices
+from core.tests.map.test_concurrent_best import best_by_trying_all
 from core.tests.map.test_joint_search import QUICK
 from tests.examples import examples
 

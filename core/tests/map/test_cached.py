@@ -19,8 +19,8 @@ from match_core.contract.mapping import Mapping
 from match_core.io.entries import Entries
 from match_map.mapper import choose
 
+from core.tests.map.concurrent_lab import FORK, QUICK, TWO, labs
 from core.tests.map.rows import Lab, Price, lab
-from core.tests.map.test_concurrent import FORK, QUICK, TWO, labs
 from tests.examples import examples
 
 

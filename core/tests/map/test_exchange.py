@@ -10,8 +10,8 @@ from match_concurrent.mapping.improve import improve
 from match_concurrent.mapping.parts import Part
 from match_concurrent.mapping.share_options import share_options_of
 
+from core.tests.map.concurrent_lab import evaluator_of
 from core.tests.map.rows import Price, lab
-from core.tests.map.test_concurrent import evaluator_of
 from tests.examples import examples
 
 CHAIN = {"a": ["in"], "b": ["a"], "c": ["b"], "d": ["c"]}

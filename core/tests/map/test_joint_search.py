@@ -17,10 +17,10 @@ from match_core.contract.mapping import Mapping
 from match_core.validate.mapping import mapping_faults
 from match_map.mapper import choose
 
+from core.tests.map.concurrent_lab import labs
 from core.tests.map.random_covers import best_of_all, fused, random_lab, whole_lab
 from core.tests.map.rows import Lab, Price
 from core.tests.map.test_cached import choices, keyed
-from core.tests.map.test_concurrent import labs
 from core.tests.map.two_processes import printed_twice
 from tests.examples import examples
 

@@ -16,8 +16,8 @@ from match_concurrent.mapping.timeline import Step, earliest_start_order, least_
 from match_concurrent.native import CYCLES_MAX, SOURCES, Estimator, estimator
 from match_core.run.compiler import SANITIZE, host_compiler
 
+from core.tests.map.concurrent_lab import FORK, TWO, mapped
 from core.tests.map.rows import SIGNALLING, lab
-from core.tests.map.test_concurrent import FORK, TWO, mapped
 from core.tests.map.test_timeline import programs
 
 QUEUES = 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 from match_concurrent.mapping.parts import Part
 from match_concurrent.mapping.repeats import Repeat, expanded, find_repeat, reduced
 
+from core.tests.map.concurrent_lab import TWO, evaluator_of, mapped
 from core.tests.map.rows import Lab, lab
-from core.tests.map.test_concurrent import TWO, evaluator_of, mapped
 
 #: A layer: a, then b and c beside each other, then d, which also reads what the layer reads.
 LAYER = {"a": ["x"], "b": ["a"], "c": ["a"], "d": ["b", "c", "x"]}

@@ -13,8 +13,8 @@ from match_concurrent.mapping.share_options import share_options_of
 from match_concurrent.mapping.start import specialised_runs
 from match_map.mapper import choose as choose_cover
 
+from core.tests.map.concurrent_lab import evaluator_of
 from core.tests.map.rows import Lab, Price, lab
-from core.tests.map.test_concurrent import evaluator_of
 from core.tests.map.test_joint_search import QUICK
 
 UNITS = {"host": Price(10**6, 9000), "one": Price(10, 1000), "two": Price(300, 1500)}

@@ -10,8 +10,8 @@ from match_concurrent.mapping.choose import choose_concurrent
 from match_concurrent.mapping.mapping_effort import ConcurrentOptions
 from match_map.mapper import choose
 
+from core.tests.map.concurrent_lab import CHAIN, QUICK, TWO
 from core.tests.map.rows import lab
-from core.tests.map.test_concurrent import CHAIN, QUICK, TWO
 
 
 def watched(name: str, monkeypatch: pytest.MonkeyPatch) -> list[Any]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from conftest import EXACT, FAST, context
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from match_core.contract.hardware import Unit
@@ -18,6 +17,7 @@ from match_core.load.load import model_from_proto
 from onnx import helper, numpy_helper
 from quantised import compare, lower, ops
 
+from core.tests.passes.conftest import EXACT, FAST, context
 from tests.examples import examples
 
 #: As the fixture ``accelerated``.

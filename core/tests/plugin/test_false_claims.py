@@ -96,7 +96,7 @@ def test_a_schedule_with_the_cost_that_the_core_finds_is_taken(site: Site) -> No
             "launch_cycles=1, overlapped_cycles=1",
             "it claims Cost(compute_cycles=64, transfer_cycles=0, launch_cycles=1",
         ),
-        ("bound='lower'", "bound='lower'), the evaluator finds Cost("),
+        ("bound='lower'", "bound='lower', estimate=''), the evaluator finds Cost("),
     ],
 )
 def test_a_schedule_that_claims_another_cost_is_an_error_of_its_package(site: Site, claim: str, words: str) -> None:

@@ -15,7 +15,7 @@ from match_core.contract.loops import LoopSchedule, Placement, TileLoop
 from match_core.contract.workload import Axis, Dim, Operand, Workload
 from numpy.typing import NDArray
 
-from core.tests.schedule.literal_run import RunError, box_of, steps_of
+from core.tests.schedule.literal_steps import RunError, box_of, steps_of
 
 Cycles = NDArray[np.int64]
 Tile = Mapping[str, Cycles]

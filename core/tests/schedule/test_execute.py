@@ -16,7 +16,8 @@ from match_core.contract.workload import Workload
 from match_core.validate.schedule import schedule_faults
 from match_schedule.engine import schedule
 
-from core.tests.schedule.literal_run import is_right, steps_of
+from core.tests.schedule.literal_run import is_right
+from core.tests.schedule.literal_steps import steps_of
 from core.tests.schedule.random_layers import RandomModel, chip, hand_made, models, up, workloads
 from tests.examples import examples
 

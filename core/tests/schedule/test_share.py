@@ -14,7 +14,7 @@ from match_concurrent.share import divisible, restricted
 from match_core.contract.geometry import far_strides
 from match_core.contract.workload import Axis, Dim, Operand, Workload
 
-from core.tests.schedule.literal_run import Values, direct, far_shape, random_data
+from core.tests.schedule.literal_steps import Values, direct, far_shape, random_data
 from core.tests.schedule.random_layers import workloads
 from tests.examples import examples
 

@@ -9,8 +9,6 @@ import pytest
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 
-from tests.conftest import match_command, shared_model  # noqa: F401  fixtures
-
 sys.path.insert(0, str(Path(__file__).parent))  # tests are imported by path
 
 from calibration_programs import DEMO, PRECISIONS, Programs

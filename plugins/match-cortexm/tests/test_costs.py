@@ -7,14 +7,12 @@ from dataclasses import replace
 import numpy as np
 import onnx
 import pytest
-from match_core.contract.workload import Axis, Dim, Operand, Workload
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_cortexm import cost
 from match_cortexm.cores import CORES
 from match_cortexm.cost import ZEROS, cost_on
 from match_cortexm.figures import GENERAL, OWN, figures_of
-from match_cortexm.forms import counts_of, figures_keys
 
 from benchmarks.cortexm_counts import Layer, explored, layers_of
 from benchmarks.cortexm_fit import fewest, fit, fitted, total
@@ -22,6 +20,7 @@ from benchmarks.cortexm_made import KINDS
 from benchmarks.cortexm_net import ZEROS as SHARES
 from benchmarks.cortexm_net import Net
 
+from .made_workloads import copy_of, counted, product_of
 from .test_kernels import TARGETS, needs_emulator
 
 #: Kinds of made layers that CI counts.
@@ -65,91 +64,9 @@ def test_cores_without_an_fpu_have_figures_of_their_own(core, quantised, tmp_pat
     assert np.median(errors) < 0.1
 
 
-def _copy(kind: str, before: tuple[int, ...], after: tuple[int, ...], bits: int = 8) -> Workload:
-    operands = [
-        Operand(name, role, tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)), bits)
-        for name, role, shape in (("in0", "input", before), ("out0", "output", after))
-    ]
-    elements = int(np.prod(after))
-    counts = (("elements", elements), ("memory", elements // 2), ("steps", elements // 4))
-    return Workload(kind, (Dim("N", elements, tileable=False),), tuple(operands), 0, counts)
-
-
-def test_copies_count_runs():
-    lines = _copy("host_slice", (10, 32), (10, 20))
-    assert counts_of(lines)["runs"] == 10 and figures_keys(lines)[0] == "host_slice 8, short runs"
-    heads = _copy("host_transpose", (1, 6, 4, 64), (1, 4, 6, 64))
-    assert counts_of(heads)["runs"] == 24 and figures_keys(heads)[0] == "host_transpose 8, long runs"
-    assert figures_keys(_copy("host_slice", (10, 33), (10, 20)))[0] == "host_slice 8, short runs, odd"
-    assert figures_keys(_copy("host_transpose", (20, 7), (7, 20), 32))[0] == "host_transpose 32, elements"
-    deep = _copy("host_transpose", (1, 4, 5, 6, 7), (1, 7, 6, 5, 4))
-    assert figures_keys(deep)[0] == "host_transpose 8, elements, many axes"
-    for before, after, rows in (((1, 64, 2, 2), (1, 2, 2, 64), "woven"), ((1, 9, 9, 8), (1, 8, 9, 9), "few")):
-        assert figures_keys(_copy("host_transpose", before, after))[0] == f"host_transpose 8, elements, {rows} rows"
-    many = _copy("host_transpose", (1, 15, 21, 9), (1, 9, 15, 21))
-    assert figures_keys(many)[0] == "host_transpose 8, elements, to lines"
-
-
-def test_axes_of_one_size_change_places():
-    square = _copy("host_transpose", (1, 8, 8, 128), (1, 8, 8, 128))
-    assert counts_of(square)["runs"] == 64 and figures_keys(square)[0] == "host_transpose 8, long runs"
-
-
-def test_tiles_that_leave_rests_are_told_apart():
-    for rows, form in ((12, "tiles"), (13, "odd tiles")):
-        plain = _copy("host_transpose", (rows, 20), (20, rows), 32)
-        tiled = replace(plain, geometry=(*plain.geometry[:2], ("steps", 30 * rows)))
-        assert figures_keys(tiled)[0] == f"host_transpose 32, {form}"
-
-
-def test_means_of_columns_are_told_from_those_of_rows():
-    counts = (("elements", 36), ("memory", 936), ("floating", 900))
-    for result, form in (((1, 36), "many taps, by columns"), ((36, 1), "many taps")):
-        shapes = (("in0", "input", (1, 25, 36)), ("out0", "output", result))
-        operands = tuple(
-            Operand(name, role, tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)), 32)
-            for name, role, shape in shapes
-        )
-        mean = Workload("host_reduce_mean", (Dim("N", 36, tileable=False),), operands, 0, counts)
-        assert figures_keys(mean)[0] == f"host_reduce_mean float, {form}"
-
-
-def _plain(kind: str, *counts: tuple[str, int]) -> Workload:
-    axes = (Axis("a0", counts[0][1]),)
-    operands = (Operand("in0", "input", axes), Operand("out0", "output", axes))
-    return Workload(kind, (Dim("N", counts[0][1], tileable=False),), operands, 0, counts)
-
-
-def test_numbers_of_rows_are_read_before_their_elements():
-    shapes = (("in0", "input", (8, 20)), ("in1", "input", (8, 1)), ("in2", "input", (20,)), ("out0", "output", (8, 20)))
-    operands = [
-        Operand(name, role, tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)), 32)
-        for name, role, shape in shapes
-    ]
-    counts = (("elements", 160), ("memory", 640), ("floating", 320), ("steps", 160))
-    region = Workload("host_region", (Dim("N", 160, tileable=False),), tuple(operands), 0, counts)
-    assert (counts_of(region)["rows"], counts_of(region)["memory"]) == (8, 640 - 160 + 8)
-    assert figures_keys(region)[0].endswith("1 steps, by columns, by rows")
-
-
-def test_figures_are_special_to_the_operations_per_element():
-    long = _plain("host_region", ("elements", 100), ("memory", 300), ("floating", 200))
-    special = "host_region float, 3 memory 2 floating"
-    assert figures_keys(long) == (special, special, "host_region float, plain", "host_region float")
-    called = _plain("host_region", ("elements", 100), ("memory", 300), ("floating", 200), ("special", 100))
-    assert "host_region float, plain" not in figures_keys(called)
-    assert figures_keys(_plain("host_lut", ("elements", 7), ("memory", 14)))[0] == "host_lut 8, few, 2 memory"
-    softmax = _plain("host_softmax_i8", ("elements", 100), ("memory", 130))
-    assert figures_keys(softmax)[0].endswith("8, uneven") and counts_of(softmax)["others"] == 99
-    assert (
-        figures_keys(_plain("host_requant_i8", ("elements", 90), ("memory", 90)))[0]
-        == "host_requant_i8 8 of bytes, 1 memory"
-    )
-
-
 def test_operators_on_single_numbers_without_figures_count_twice_without_dsp():
     """Regions, which replace them, have figures."""
-    single, many = (_plain("host_unheard", ("elements", n), ("memory", 2 * n), ("floating", n)) for n in (1, 100))
+    single, many = (counted("host_unheard", ("elements", n), ("memory", 2 * n), ("floating", n)) for n in (1, 100))
     plain = replace(cost_on("cortex_m3"), luck=1.0)
     for workload, factor in ((single, 2), (many, 1)):
         tile = {"N": np.array(workload.dims[0].size)}
@@ -157,154 +74,16 @@ def test_operators_on_single_numbers_without_figures_count_twice_without_dsp():
         assert abs(int(cost_on("cortex_m3").kernel_cycles(workload, tile)) - factor * once) <= 1
 
 
-def _product(
-    kind: str, source: tuple[int, ...], weight: tuple[int, ...], result: tuple[int, ...], positions: int = 4
-) -> Workload:
-    """A product with tiles of ``positions`` by the last axis of the weights."""
-    shapes = zip(("in0", "in1", "out0"), ("input", "constant", "output"), (source, weight, result), strict=True)
-    operands = tuple(
-        Operand(name, role, tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)), 32)
-        for name, role, shape in shapes
-    )
-    elements = int(np.prod(result))
-    macs = elements * int(np.prod(weight[1:-1]))
-    turns = macs // (positions * weight[-1]) + 2 * elements
-    counts = (("elements", elements), ("floating_tile_macs", macs), ("steps", turns))
-    return Workload(kind, (Dim("N", elements, tileable=False),), operands, macs, counts)
-
-
-def test_products_are_told_apart_by_their_inner_loops_and_tiles():
-    """Weights are [blocks of outputs, rows, columns, inputs, outputs]."""
-    inner = _product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12))
-    assert figures_keys(inner)[0] == "host_nhwc_conv float, floating windows of 4"
-    image = _product("host_conv_activation", (1, 3, 12, 12), (3, 2, 2, 3, 4), (1, 12, 11, 11))
-    assert figures_keys(image)[0] == "host_conv_activation float, floating windows, short of 4"
-
-
-def test_loops_of_few_statements_are_unrolled():
-    """A turn has 40 statements with tiles of four by four, and 10 with one by four: 12 turns are 480 or 168."""
-    for positions, short in ((4, ""), (1, ", short")):
-        conv = _product("host_nhwc_conv", (1, 9, 9, 4), (3, 3, 3, 4, 4), (1, 9, 9, 12), positions)
-        assert figures_keys(conv)[0] == f"host_nhwc_conv float, floating windows{short} of 4"
-
-
-def test_groups_are_told_apart():
-    grouped = _product("host_nhwc_conv", (1, 9, 9, 32), (4, 3, 3, 8, 4), (1, 9, 9, 16))
-    assert figures_keys(grouped)[0] == "host_nhwc_conv float, floating grouped windows of 4"
-
-
-def test_convolutions_count_tiles_lines_and_edges():
-    """Nine positions are three tiles, of which the last overlaps; 25 of 27 rows are inside of the image."""
-    inner = counts_of(_product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12)))
-    assert (inner["tiles"], inner["lines"], inner["edges"]) == (3 * 9 * 3, 3 * 25 * 1, 3 * 25 * 2 * 3 * 4)
-    assert inner["inside"] == 3 * 25 * 3 * (4 * 3 * 16 * 4)
-    one = counts_of(_product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12), 9))
-    assert (one["tiles"], one["lines"], one["edges"]) == (3 * 9, 3 * 25 * 3, 0)
-    single = counts_of(_product("host_nhwc_conv", (1, 9, 9, 1), (1, 3, 3, 1, 1), (1, 9, 9, 1), 3))
-    assert (single["lines"], single["edges"], single["copied"]) == (25 * 3, 0, 25 * (8 + 3))
-    groups = counts_of(_product("host_conv_activation", (1, 4, 4, 16), (12, 3, 3, 4, 4), (1, 2, 2, 48), 2))
-    assert (groups["tiles"], groups["lines"]) == (12 * 2, 12 * 2 * 3 * 3)
-
-
-def test_lines_and_volumes_count_what_images_do():
-    """Weights are [blocks of outputs, taps along each axis, inputs, outputs]; those of matrices are in one block."""
-    line = _product("host_conv", (1, 8, 30), (2, 5, 8, 8), (1, 16, 30), 3)
-    assert figures_keys(line)[0] == "host_conv float, floating windows of 8"
-    found = counts_of(line)
-    assert (found["tiles"], found["lines"], found["edges"]) == (2 * 10, 2 * 8 * 5, 2 * 2 * 5 * 3)
-    volume = counts_of(_product("host_conv", (1, 16, 4, 4, 9), (1, 3, 3, 3, 16, 8), (1, 8, 4, 4, 9), 9))
-    assert (volume["tiles"], volume["edges"]) == (16, 0)
-    assert volume["inside"] == (10 * 10) * 9 * 3 * 16 * 8
-    matrix = _product("host_product_region", (1, 30, 8), (1, 2, 8, 8), (1, 30, 16))
-    assert "products" in figures_keys(replace(matrix, macs=30 * 16 * 8))[0]
-
-
-def test_axes_that_may_be_of_channels_are_those_of_one_group():
-    """Sixteen columns may be two groups of eight channels."""
-    conv = _product("host_conv_integer", (1, 8, 16, 16), (4, 3, 3, 8, 4), (1, 16, 16, 16))
-    assert "grouped" not in figures_keys(conv)[0] and counts_of(conv)["inside"] == 46 * (4 * 4) * 3 * 8 * 16
-
-
-def test_transposed_convolutions_count_the_taps_that_hit_a_source():
-    shapes = (("in0", "input", (1, 6, 5, 5)), ("in1", "constant", (6, 4, 2, 2)), ("out0", "output", (1, 4, 10, 10)))
-    operands = tuple(
-        Operand(name, role, tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)), 32)
-        for name, role, shape in shapes
-    )
-    macs = 400 * 4 * 6
-    counts = (("elements", 400), ("floating_macs", macs), ("steps", 400))
-    conv = Workload("host_conv_transpose", (Dim("N", 400, tileable=False),), operands, macs, counts)
-    assert figures_keys(conv)[0] == "host_conv_transpose float, floating transposed, strided"
-    assert {"checks": 1600, "lines": 400, "inside": 2400, "nonzero": 1200}.items() <= counts_of(conv, 0.5).items()
-
-
-def test_rows_of_padding_that_is_not_zero_are_computed():
-    zeros = _product("host_conv_integer_requant", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12))
-    zeros = replace(zeros, geometry=(*zeros.geometry, ("tile_macs", zeros.macs)))
-    numbers = replace(zeros, kind="host_pad_conv_integer_requant")
-    assert counts_of(zeros)["inside"] * 27 == counts_of(numbers)["inside"] * 25
-    assert counts_of(numbers)["lines"] == 3 * 7 * 3 * 1
-
-
-def test_taps_in_the_image_and_zeros_are_counted():
-    """Of the 27 taps of an axis with 9 positions, two are outside; convolutions compute those of columns, with 0."""
-    inner = _product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12))
-    inside = round(inner.macs * (25 / 27) ** 2)
-    assert "nonzero" not in counts_of(inner)
-    assert counts_of(inner, 0.25)["nonzero"] == round(0.75 * inside)
-    dense = _product("host_gemm", (1, 64), (3, 64, 4), (1, 12))
-    assert counts_of(dense, 0.5)["nonzero"] == dense.macs // 2 and "inside" not in counts_of(dense)
-    operands = tuple(Operand(name, "input", (Axis("a0", size),), 32) for name, size in (("in0", 900), ("out0", 100)))
-    counts = (("elements", 100), ("memory", 1000), ("floating", 900), ("steps", 900))
-    mean = Workload("host_reduce_mean", (Dim("N", 100, tileable=False),), operands, 0, counts)
-    assert counts_of(mean, 0.0)["nonzero"] == 900
-
-
 @pytest.mark.parametrize(("core", "less"), [("cortex_m0plus", True), ("cortex_m3", True), ("cortex_m4", False)])
 def test_zeros_cost_less_without_an_fpu(core, less):
     """Compiled programs have the mean share of what the made layers read."""
     assert pytest.approx(np.mean(SHARES)) == ZEROS
     model, tile = cost_on(core), {"N": np.array(972)}
-    layer = _product("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12), 3)
+    layer = product_of("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12), 3)
     all_, half, none, given = (
         int(replace(model, zeros=zeros).kernel_cycles(layer, tile)) for zeros in (1.0, 0.5, 0.0, model.zeros)
     )
     assert all_ < 0.8 * half < half < given < none if less else all_ == half == none == given
-
-
-def test_products_of_regions_have_figures_of_their_own_before_those_of_all():
-    region = _product("host_product_region", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12))
-    assert figures_keys(region)[:2] == ("regions, floating windows of 4", "products, floating windows of 4")
-
-
-def test_pooling_counts_the_taps_of_channels_that_fill_no_vector():
-    shapes = (("in0", "input", (1, 9, 9, 24)), ("out0", "output", (1, 5, 5, 24)))
-    operands = tuple(
-        Operand(name, role, tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)), 8)
-        for name, role, shape in shapes
-    )
-    counts = (("elements", 600), ("memory", 6000), ("integer", 10800), ("steps", 6000))
-    pool = Workload("host_nhwc_max_pool", (Dim("N", 600, tileable=False),), operands, 0, counts)
-    assert {"positions": 25, "visits": 250, "rest": 2000}.items() <= counts_of(pool).items()
-    assert counts_of(pool)["inside"] == round(600 * 9 * (13 / 15) ** 2)  # of each axis, the first and the last tap
-
-
-def test_zero_points_at_run_time_are_told_apart():
-    """Scalars that are operands: no own kernel subtracts them, so their products do not count twice."""
-    conv = _product("host_conv_integer", (1, 8, 9, 9), (4, 3, 3, 8, 4), (1, 16, 9, 9))
-    counts = tuple((name.removeprefix("floating_"), count) for name, count in conv.parameters.items())
-    zero = Operand("in2", "input", (), 8)
-    shifted = replace(conv, operands=(*conv.operands[:2], zero, conv.operands[2]), geometry=counts)
-    assert figures_keys(shifted)[0] == "host_conv_integer 32, shifted windows of 4"
-    assert "nonzero" not in counts_of(shifted, 0.5)
-
-
-def test_regions_that_combine_are_told_apart_by_what_they_compute():
-    axes = [tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)) for shape in ((4, 60), (4, 1))]
-    operands = (Operand("in0", "input", axes[0], 32), Operand("out0", "output", axes[1], 32))
-    counts = (("elements", 4), ("memory", 244), ("floating", 480), ("steps", 244))
-    squares = Workload("host_region_reduce", (Dim("N", 4, tileable=False),), operands, 0, counts)
-    assert figures_keys(squares)[0] == "host_region_reduce float, many taps, 2 floating"
 
 
 @pytest.mark.parametrize("core", [core.name for core in CORES])
@@ -366,8 +145,8 @@ def test_products_of_one_pattern_need_many_layers():
 
 @pytest.mark.parametrize("spread", [0.0, 0.7])
 def test_what_the_fit_counts_depends_on_no_figures(spread, monkeypatch):
-    own = _copy("cortexm_transpose", (10, 32), (32, 10))
-    hosts = [_copy("host_slice", (10, 32), (10, size)) for size in range(1, 30)]
+    own = copy_of("cortexm_transpose", (10, 32), (32, 10))
+    hosts = [copy_of("host_slice", (10, 32), (10, size)) for size in range(1, 30)]
     tile = {"N": np.array(1)}
 
     def costs():

@@ -8,12 +8,11 @@ import pytest
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 
-from tests.conftest import match_command, plugins  # noqa: F401  fixtures
 from tests.end_to_end.models import QdqBuilder
 
 
 @pytest.fixture(scope="session")
-def program(tmp_path_factory: pytest.TempPathFactory, plugins: Plugins) -> Path:  # noqa: F811
+def program(tmp_path_factory: pytest.TempPathFactory, plugins: Plugins) -> Path:
     folder = tmp_path_factory.mktemp("exported")
     model = QdqBuilder(3, 4, 8, 8).conv(8, 3).conv(4, 1).save(folder / "net.onnx")
     compile_model(CompileRequest(model, "host", folder / "program"), plugins)

@@ -10,6 +10,7 @@ from match_core.cli.session import plugin_session
 from match_core.cli.terminal import Table, Terminal
 from match_core.contract.errors import PluginError
 from match_core.io.sizes import bytes_text
+from match_core.summary.program_json import estimates_json
 
 if TYPE_CHECKING:
     from match_core.contract.hardware import Soc
@@ -54,6 +55,8 @@ def _rows(plugins: Plugins, terminal: Terminal) -> list[dict[str, Any]]:
 
 def _row(soc: Soc, plugins: Plugins) -> dict[str, Any]:
     owner = plugins.owner_of(soc.name)
+    # The host unit's estimates are those of the target ``host``.
+    own = (unit for unit in plugins.units_of(soc) if unit.name != soc.host or soc.generic)
     return {
         "name": soc.name,
         "description": soc.description,
@@ -66,22 +69,9 @@ def _row(soc: Soc, plugins: Plugins) -> dict[str, Any]:
         ],
         "presets": list(soc.presets),
         "preset": soc.preset,
-        "estimates": _estimates(soc, plugins),
+        "estimates": estimates_json(soc, own),
         "notes": list(soc.notes),
     }
-
-
-def _estimates(soc: Soc, plugins: Plugins) -> list[dict[str, object]]:
-    """The estimated figures of a target, each once, with the reasoning behind it; the host unit's are those of the
-    target ``host``."""
-    units = [unit for unit in plugins.units_of(soc) if unit.name != soc.host or soc.generic]
-    constants = [constant for unit in units for constant in unit.constants if constant.estimate]
-    if soc.clock_hz is not None and soc.clock_hz.estimate:
-        constants.append(soc.clock_hz)
-    return [
-        {"name": constant.name, "value": constant.value, "unit": constant.unit, "source": constant.source}
-        for constant in dict.fromkeys(constants)
-    ]
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ Overlap = Literal["none", "data", "all"]
 @dataclass(frozen=True, slots=True)
 class Cost:
     """Modelled cycles of one layer on one unit, all in cycles of the Soc's clock; the total is derived. ``energy_pj``
-    is None if the unit publishes no energy figures."""
+    is None if the unit publishes no energy figures; ``estimate``: what in it is an estimate, and why (``Estimating``).
+    """
 
     compute_cycles: int = 0
     transfer_cycles: int = 0
@@ -33,6 +34,7 @@ class Cost:
     energy_pj: float | None = None
     model: str = ""
     bound: Bound = "fitted"
+    estimate: str = field(default="", compare=False)
 
     @property
     def total_cycles(self) -> int:
@@ -79,7 +81,8 @@ class EnergyModel(Protocol):
 
 
 class CostModel(Protocol):
-    """Vectorised cost of one pattern on one unit of one Soc. Pure functions: no state, no I/O.
+    """Vectorised cost of one pattern on one unit of one Soc. Pure functions: no state, no I/O. Models with figures that
+    no public source states are ``Estimating`` too.
 
     ``tile`` maps every dimension name of the workload to an int64 array (N,) of tile sizes; results are int64 (N,).
     """
@@ -123,4 +126,12 @@ class CostModel(Protocol):
 
     def layer_cycles(self, workload: Workload) -> int:
         """Cycles once per layer: handing the layer to the unit and back."""
+        ...
+
+
+class Estimating(Protocol):
+    """What a ``CostModel`` with estimated figures has besides; models without it state that all have a source."""
+
+    def estimate(self, workload: Workload) -> str:
+        """The figures of this layer's kernels that are estimates, and why; empty if none is. Reports state it."""
         ...

@@ -226,12 +226,9 @@ class Soc:
         names = [m.name for m in self.memories]
         if len(set(names)) != len(names):
             raise ValueError(f"soc {self.name}: two memories share a name")
-        if self.home not in names:
-            raise ValueError(f"soc {self.name}: home memory {self.home!r} is not among {names}")
-        if self.store is not None and self.store not in names:
-            raise ValueError(f"soc {self.name}: store {self.store!r} is not among {names}")
-        if self.overflow is not None and self.overflow not in names:
-            raise ValueError(f"soc {self.name}: overflow {self.overflow!r} is not among {names}")
+        for what, name in (("home memory", self.home), ("store", self.store), ("overflow", self.overflow)):
+            if name is not None and name not in names:
+                raise ValueError(f"soc {self.name}: {what} {name!r} is not among {names}")
         if wrong := [m.name for m in self.memories if m.name in (self.home, self.overflow) and m.kind != "ram"]:
             raise ValueError(f"soc {self.name}: {wrong[0]} has activations, so its kind must be ram")
         if self.preset and self.preset not in self.presets:
@@ -290,10 +287,7 @@ class Soc:
 
     def link_between(self, near: str, far: str) -> Link | None:
         """The first link that joins the two memories, in either order."""
-        for link in self.links:
-            if {link.near, link.far} == {near, far}:
-                return link
-        return None
+        return next((link for link in self.links if {link.near, link.far} == {near, far}), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from match_core.contract.cost import Cost
@@ -11,7 +12,6 @@ from match_core.contract.workload import Workload
 if TYPE_CHECKING:
     from match_core.contract.cost import CostModel, Overlap
     from match_core.contract.hardware import Soc, Unit
-
 
 #: What a schedule minimises: cycles, energy, or the product of both.
 Objective = Literal["latency", "energy", "edp"]
@@ -99,10 +99,7 @@ class LoopSchedule:
                 cut[loop.tile] = cut.get(loop.tile, 0) + full * count
                 cut[rest] = cut.get(rest, 0) + count
             pieces[loop.dim] = {length: count for length, count in cut.items() if length and count}
-        total = 1
-        for lengths in pieces.values():
-            total *= sum(lengths.values())
-        return total
+        return prod(sum(lengths.values()) for lengths in pieces.values())
 
 
 @dataclass(frozen=True, slots=True)

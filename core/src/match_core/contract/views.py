@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,10 +51,7 @@ class TensorView:
     @property
     def elements(self) -> int:
         """Number of elements."""
-        count = 1
-        for size in self.shape:
-            count *= size
-        return count
+        return prod(self.shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ class LayerWriter:
         else:
             functions = self._functions()
             calls = {function.name.removeprefix(f"{self.layer.name}_"): function for function in functions}
-            if self._pipelined():
+            # Loads ahead and delayed stores use the record of a step while the next one is prepared.
+            if self.ahead or self.behind or 0 < self.store_depth < self.layer.depth:
                 self._pipeline(body, calls)
             else:
                 self._loop(body, calls)
@@ -38,10 +39,6 @@ class LayerWriter:
         task = "    const match_task_t *const task = argument;\n"
         entry = f"{heading}\nvoid {self.layer.name}(void *argument)\n{{\n{task}{self.layer.body(body)}\n}}\n"
         return "\n".join([*parts, entry.lstrip("\n")])
-
-    def _pipelined(self) -> bool:
-        """Whether the record of a step is used while the next one is prepared: for loads ahead and delayed stores."""
-        return bool(self.ahead) or self.behind or 0 < self.store_depth < self.layer.depth
 
     def _functions(self) -> tuple[Function, ...]:
         """All functions except the layer's own, in order of definition."""

@@ -82,7 +82,7 @@ def as_samples(
                     where=where,
                     why=f"the model expects {spec.dtype}, the array has {array.dtype}{fault}",
                     help=(
-                        f"convert it with .astype({_module(dtype)}.{dtype.name}),"
+                        f"convert it with .astype({'ml_dtypes' if dtype.kind == 'V' else 'numpy'}.{dtype.name}),"
                         " with the model's scale if it is quantised",
                     ),
                 )
@@ -166,10 +166,6 @@ def carrier_type(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
     if dtype.name in ("int4", "int2"):
         return np.dtype(np.int8)
     return np.dtype(np.uint8) if dtype.name in ("uint4", "uint2") else dtype
-
-
-def _module(dtype: np.dtype[np.generic]) -> str:
-    return "ml_dtypes" if dtype.kind == "V" else "numpy"
 
 
 def _dims(shape: tuple[int, ...]) -> str:

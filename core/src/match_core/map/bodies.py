@@ -6,9 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
 from match_core.ir.topology import is_constant
@@ -111,10 +108,8 @@ def _inner(editor: Editor, onto: Rebind, tensor: gs.Tensor) -> gs.Tensor:
         editor.rename(inner, tensor.name)
         return inner
     known = onto.tensors.get(tensor.name)
-    if known is not None and is_constant(known) and _is_same(known.values, tensor.values):
-        return known
+    if known is not None and is_constant(known):
+        here, there = ((values.dtype, values.shape, values.tobytes()) for values in (known.values, tensor.values))
+        if here == there:
+            return known
     return editor.constant(tensor.name, tensor.values)
-
-
-def _is_same(one: NDArray[np.generic], other: NDArray[np.generic]) -> bool:
-    return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()

@@ -29,10 +29,12 @@ def by_name(constants: Iterable[Constant]) -> Mapping[str, int]:
 
 
 def fitted(constants: tuple[Constant, ...], soc: Soc, *units: str) -> tuple[Constant, ...]:
-    """The table of a preset with the values that the Soc's figures file gives for constants of these units."""
+    """The table of a preset with the values that the Soc's figures file gives for constants of these units; they are
+    no estimates."""
     given = {name: value for unit, name, value in soc.figures if unit in units}
-    values = ((item, given.get(item.name, item.value)) for item in constants)
-    return tuple(item if item.value == value else replace(item, value=value) for item, value in values)
+    return tuple(
+        replace(item, value=given[item.name], estimate=False) if item.name in given else item for item in constants
+    )
 
 
 def signalling(kind: Literal["event", "poll"], figures: Timing, session_cycles: int) -> Signalling:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from match_core.contract.commands import Command
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from match_core.contract.workload import Workload
 
 _Item = TypeVar("_Item")
+_Named = TypeVar("_Named", Command, FrontEnd, Pass, Pattern, Runner, Soc, Unit)
 
 #: Unit and Soc names reach file names and C symbols.
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -47,9 +48,8 @@ class WrongAnswerError(TypeError):
 def hardware(answer: object) -> Hardware:
     """A Hardware whose names are usable and not repeated."""
     value = _instance(answer, Hardware)
-    units, socs = _items(value.units, Unit), _items(value.socs, Soc)
+    units, socs = _named("unit", value.units, Unit), _named("Soc", value.socs, Soc)
     for kind, names in (("unit", [unit.name for unit in units]), ("Soc", [soc.name for soc in socs])):
-        _unique(kind, names)
         for name in names:
             if not isinstance(name, str) or not _NAME.fullmatch(name):
                 raise WrongAnswerError(f"{kind} name {name!r} is not a lower-case C identifier")
@@ -58,16 +58,12 @@ def hardware(answer: object) -> Hardware:
 
 def passes(answer: object) -> tuple[Pass, ...]:
     """Passes of different names."""
-    value = _items(answer, Pass)
-    _unique("pass", [item.name for item in value])
-    return value
+    return _named("pass", answer, Pass)
 
 
 def patterns(answer: object) -> tuple[Pattern, ...]:
     """Patterns of different names."""
-    value = _items(answer, Pattern)
-    _unique("pattern", [item.name for item in value])
-    return value
+    return _named("pattern", answer, Pattern)
 
 
 def cost_model(answer: object) -> CostModel:
@@ -92,22 +88,17 @@ def schedule(answer: object) -> LoopSchedule | ScheduleInfeasible:
 
 def front_ends(answer: object) -> tuple[FrontEnd, ...]:
     """Front ends of different formats."""
-    value = _items(answer, FrontEnd)
-    _unique("format", [item.name for item in value])
-    return value
+    return _named("format", answer, FrontEnd)
 
 
 def runners(answer: object) -> tuple[Runner, ...]:
     """Runners of different names."""
-    value = _items(answer, Runner)
-    _unique("runner", [item.name for item in value])
-    return value
+    return _named("runner", answer, Runner)
 
 
 def commands(answer: object) -> tuple[Command, ...]:
     """Verbs of different names that can be typed."""
-    value = _items(answer, Command)
-    _unique("verb", [item.name for item in value])
+    value = _named("verb", answer, Command)
     for item in value:
         if not isinstance(item.name, str) or not _VERB.fullmatch(item.name):
             raise WrongAnswerError(f"verb {item.name!r} is not lower-case words joined by dashes")
@@ -164,12 +155,13 @@ def _items(answer: object, kind: type[_Item]) -> tuple[_Item, ...]:
     return tuple(answer)
 
 
-def _unique(kind: str, names: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
+def _named(what: str, answer: object, kind: type[_Named]) -> tuple[_Named, ...]:
+    items, seen = _items(answer, kind), set[str]()
+    for name in (item.name for item in items):
         if name in seen:
-            raise WrongAnswerError(f"gives the {kind} name {name!r} twice")
+            raise WrongAnswerError(f"gives the {what} name {name!r} twice")
         seen.add(name)
+    return items
 
 
 def _shown(answer: object) -> str:

@@ -66,8 +66,9 @@ def soc(name: str | None, targets: Targets, faults: Sequence[PluginFault]) -> So
 def units(soc: Soc, targets: Targets, faults: Sequence[PluginFault]) -> tuple[Unit, ...]:
     """The Soc's units in its order. A host that no package defines runs the program, but no operator. PluginError
     MATCH-H007 (name clash) or H009 (no package defines another unit)."""
+    clashing = {(clash.kind, clash.name) for clash in targets.clashes}
     for name in soc.units:
-        if name in targets.units or (name == soc.host and not _clashes(targets.clashes, "unit", name)):
+        if name in targets.units or (name == soc.host and ("unit", name) not in clashing):
             continue
         raise_clash(targets.clashes, "unit", name, f"target {soc.name} cannot be used")
         owner = targets.socs[soc.name].owner if soc.name in targets.socs else None
@@ -82,7 +83,8 @@ def units(soc: Soc, targets: Targets, faults: Sequence[PluginFault]) -> tuple[Un
                 *(f"repair {fault.distribution}: {fault.cause}" for fault in faults),
             ),
         )
-    found = tuple(targets.units[name].item if name in targets.units else _bare(name) for name in soc.units)
+    bare = Unit(soc.host, "host core: runs the program; no active package provides kernels for it")
+    found = tuple(targets.units[name].item if name in targets.units else bare for name in soc.units)
     known = [memory.name for memory in soc.memories]
     for unit in found:
         if unit.memory is not None and unit.memory not in known:
@@ -91,11 +93,6 @@ def units(soc: Soc, targets: Targets, faults: Sequence[PluginFault]) -> tuple[Un
             help_ = ("name a memory of the Soc in Unit.memory, or add it to Soc.memories",)
             raise PluginError("MATCH-H006", f"target {soc.name} cannot be used", where, why, help_)
     return found
-
-
-def _bare(host: str) -> Unit:
-    """A host without kernels."""
-    return Unit(host, "host core: runs the program; no active package provides kernels for it")
 
 
 def missing_requirements(distribution: str) -> tuple[str, ...]:
@@ -116,10 +113,6 @@ def missing_requirements(distribution: str) -> tuple[str, ...]:
         except PackageNotFoundError:
             missing.append(name)
     return (f"{distribution} requires {', '.join(missing)}: pip install {' '.join(missing)}",) if missing else ()
-
-
-def _clashes(clashes: Sequence[Clash], kind: str, name: str) -> bool:
-    return any((clash.kind, clash.name) == (kind, name) for clash in clashes)
 
 
 def raise_clash(clashes: Sequence[Clash], kind: str, name: str, what: str) -> None:

@@ -62,7 +62,8 @@ def largest(graph: gs.Graph, offered: Sequence[Assignment]) -> tuple[tuple[Assig
     first in ``offered``. A region is not taken if some node outside could then run nowhere.
     """
     topology = Topology.of(graph)
-    places = _Places(offered, tuple(_group(topology, assignment) for assignment in offered))
+    matches = (assignment.candidate.match for assignment in offered)
+    places = _Places(offered, tuple(tuple(sorted(map(topology.position, match.nodes))) for match in matches))
     ranked = sorted(places.regions, key=lambda number: (-len(places.groups[number]), number))
     left_out: set[int] = set()
     while True:
@@ -71,10 +72,6 @@ def largest(graph: gs.Graph, offered: Sequence[Assignment]) -> tuple[tuple[Assig
         if stranding is None:
             return places.split(taken)
         left_out.add(stranding)
-
-
-def _group(topology: Topology, assignment: Assignment) -> Group:
-    return tuple(sorted(topology.position(node) for node in assignment.candidate.match.nodes))
 
 
 def _taken(

@@ -12,7 +12,6 @@ from match_core.io.entries import Entries, digest
 from match_core.schedule.codec import from_json, to_json
 
 if TYPE_CHECKING:
-    from match_core.contract.cost import CostModel
     from match_core.contract.loops import ScheduleRequest
     from match_core.contract.scheduling import Answer
 
@@ -49,10 +48,11 @@ class ScheduleCache:
 
     def _key(self, request: ScheduleRequest) -> str:
         content: dict[str, object] = {name: self._shared(getattr(request, name)) for name in ("soc", "unit")}
+        model = request.cost_model
+        content["cost_model"] = [model.name, model.version, model.bound, model.overlap, model.energy is not None]
         for entry in fields(request):
             if entry.name not in content:
-                value = getattr(request, entry.name)
-                content[entry.name] = _model(value) if entry.name == "cost_model" else canonical(value)
+                content[entry.name] = canonical(getattr(request, entry.name))
         return digest([FORMAT, self.version, self.code, content])
 
     def find(self, key: str) -> Answer | None:
@@ -105,7 +105,3 @@ def canonical(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return [type(value).__name__, *([f.name, canonical(getattr(value, f.name))] for f in fields(value))]
     raise TypeError(f"a {type(value).__name__} has no canonical form")
-
-
-def _model(model: CostModel) -> list[object]:
-    return [model.name, model.version, model.bound, model.overlap, model.energy is not None]

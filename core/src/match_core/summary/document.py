@@ -12,14 +12,14 @@ from match_core.summary.fallbacks import fallbacks_json
 from match_core.summary.layers import layers_json
 from match_core.summary.memory_map import buffers_json, memories_json
 from match_core.summary.network import network_json, refusals_json
-from match_core.summary.program_json import energy_json, side_by_side_json
+from match_core.summary.program_json import energy_json, estimates_json, side_by_side_json
 from match_core.summary.regions import regions_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from match_core.contract.compilation import Planned
-    from match_core.contract.hardware import Soc
+    from match_core.contract.hardware import Soc, Unit
 
 NAME = "report.json"
 SCHEMA = "match.report"
@@ -35,7 +35,7 @@ def report_document(planned: Planned, options: Mapping[str, object]) -> dict[str
         "schema_version": SCHEMA_VERSION,
         "name": planned.model.name,
         "source": {"file": planned.model.source, "sha256": planned.model.source_sha256},
-        "target": _target_json(soc),
+        "target": _target_json(soc, planned.units),
         "options": dict(options),
         "notes": list(planned.notes),
         "predicted_cycles": program.predicted_cycles,
@@ -81,7 +81,7 @@ def report_text(document: Mapping[str, Any]) -> str:
     return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n"
 
 
-def _target_json(soc: Soc) -> dict[str, object]:
+def _target_json(soc: Soc, units: Iterable[Unit]) -> dict[str, object]:
     clock = soc.clock_hz
     return {
         "name": soc.name,
@@ -91,5 +91,6 @@ def _target_json(soc: Soc) -> dict[str, object]:
         "store": soc.store,
         "preset": soc.preset,
         "clock_hz": None if clock is None else {"value": clock.value, "estimate": clock.estimate},
+        "estimates": estimates_json(soc, units),
         "notes": list(soc.notes),
     }

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from match_core.contract.compilation import Planned
     from match_core.contract.cost import Cost
+    from match_core.contract.hardware import Soc, Unit
     from match_core.contract.loops import LoopSchedule
     from match_core.contract.program import Program, Queue
 
@@ -34,7 +37,22 @@ def _cost_json(cost: Cost) -> dict[str, object]:
         "energy_pj": cost.energy_pj,
         "model": cost.model,
         "bound": cost.bound,
+        "estimate": cost.estimate,
     }
+
+
+def estimates_json(soc: Soc, units: Iterable[Unit]) -> list[dict[str, object]]:
+    """The estimated figures of the units and of the clock, each once, with the reasoning behind it; those that a
+    figures file gives are no estimates."""
+    given = {(unit, name) for unit, name, _ in soc.figures}
+    pairs = [(unit.name, constant) for unit in units for constant in unit.constants_of(soc.preset)]
+    constants = [constant for unit, constant in pairs if (unit, constant.name) not in given]
+    constants += [] if soc.clock_hz is None else [soc.clock_hz]
+    return [
+        {"name": constant.name, "value": constant.value, "unit": constant.unit, "source": constant.source}
+        for constant in dict.fromkeys(constants)
+        if constant.estimate
+    ]
 
 
 def energy_json(program: Program) -> dict[str, object]:

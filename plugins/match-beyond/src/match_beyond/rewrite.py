@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING
@@ -18,9 +18,11 @@ from match_beyond.stripes import Stripe, crossing_of, stripes_of
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from match_core.contract.model import Model
+    from numpy.typing import NDArray
 
     from match_beyond.choice import Choice, Run
     from match_beyond.network import Network
+    from match_beyond.rows import Cut
 
 
 def rewritten(model: Model, network: Network, choice: Choice) -> Model:
@@ -35,6 +37,19 @@ class _Have:
     tensor: gs.Variable
     rows: Rows
     axis: int = AXIS
+
+
+@dataclass(frozen=True)
+class _Stripe:
+    """A stripe while its nodes are added. ``inside``: tensors that nodes of the run make; ``again``: rows that the
+    stripe before has kept; ``have``: the rows of each tensor so far; ``slices``: parts of them, by tensor and rows."""
+
+    plan: Stripe
+    number: int
+    inside: frozenset[str]
+    again: Mapping[str, _Have]
+    have: dict[str, _Have] = field(default_factory=dict)
+    slices: dict[tuple[str, Rows], gs.Variable] = field(default_factory=dict)
 
 
 @dataclass
@@ -77,11 +92,14 @@ class _Rewriter:
         crossing = crossing_of(self.network, run.first, run.end)
         made: dict[str, list[gs.Variable]] = {name: [] for name in crossing}
         readers = {name: layer.nodes[0].name for layer in layers for name in layer.reads}
+        inside = frozenset(tensor.name for _, outputs in ends.values() for tensor in outputs)
         again: Mapping[str, _Have] = {}
-        for number, stripe in enumerate(stripes):
+        for number, plan in enumerate(stripes):
             following = stripes[number + 1].kept if number + 1 < run.count else {}
-            wanted = [(readers[name], name, rows) for name, rows in following.items()]
-            again = self._stripe(old, ends, stripe, number, made, again, wanted)
+            wanted: dict[str, list[tuple[str, Rows]]] = {}
+            for name, rows in following.items():
+                wanted.setdefault(readers[name], []).append((name, rows))
+            again = self._stripe(old, ends, _Stripe(plan, number, inside, again), made, wanted)
         for name, pieces in made.items():
             self._concat(pieces, self.tensors[name])
 
@@ -108,84 +126,91 @@ class _Rewriter:
         self,
         nodes: list[gs.Node],
         ends: Mapping[str, tuple[list[gs.Tensor], list[gs.Variable]]],
-        stripe: Stripe,
-        number: int,
-        made: dict[str, list[gs.Variable]],
-        again: Mapping[str, _Have],
-        wanted: Sequence[tuple[str, str, Rows]],
+        stripe: _Stripe,
+        made: Mapping[str, list[gs.Variable]],
+        wanted: Mapping[str, list[tuple[str, Rows]]],
     ) -> dict[str, _Have]:
-        """Add a stripe that begins with rows ``again``, which the one before has kept. The result: the rows that it
-        keeps, of the tensors ``wanted``, each copied before a node (its last reader, which may overwrite it)."""
-        have: dict[str, _Have] = {}
-        kept: dict[str, _Have] = {}
-        slices: dict[tuple[str, Rows], gs.Variable] = {}
-        inside = {tensor.name for _, outputs in ends.values() for tensor in outputs}
+        """Add a stripe, and its parts of the tensors that leave the run to ``made``. The result: the rows that it
+        keeps, those that are ``wanted`` of tensors, copied before a node (their last reader, which may overwrite them).
+        """
+        have, kept = stripe.have, {}
         for node in nodes:
-            inputs, outputs = ends[node.name]
-            for reader, tensor_name, rows in wanted:
-                if reader == node.name:
-                    kept[tensor_name] = self._copied(have[tensor_name], rows, f"{tensor_name}_kept{number}", node)
-            result = outputs[0]
-            cut = stripe.cuts.get(node.name)
+            for name, rows in wanted.get(node.name, ()):
+                kept[name] = self._copied(have[name], rows, f"{name}_kept{stripe.number}", node)
+            inputs, (result, *_) = ends[node.name]
+            cut = stripe.plan.cuts.get(node.name)
             if cut is None:
-                if result.name in again:
-                    have[result.name] = again[result.name]
+                if result.name in stripe.again:
+                    have[result.name] = stripe.again[result.name]
                 continue
-            attributes, constants = divided(self.originals[node.name], cut)
-            read: list[gs.Tensor] = []
-            for position, tensor in enumerate(inputs):
-                if position in constants:
-                    read.append(self.editor.constant(f"{node.name}_{number}_{position}", constants[position]))
-                elif is_constant(tensor) or not tensor.name:
-                    read.append(tensor)
-                else:
-                    if tensor.name not in inside and tensor.name not in have:
-                        have[tensor.name] = self._outside(tensor, stripe.rows[tensor.name], number, node)
-                    read.append(self._rows(have[tensor.name], cut.read, number, node, slices))
-            shape = [int(size) for size in result.shape]
-            axis = self.network.axis(result.name)
-            shape[axis] = cut.made.count
-            name = f"{node.name}_stripe{number}"
-            origin = self.editor.origin(node)
-            output = self.editor.variable(f"{result.name}_stripe{number}", result.dtype, shape)
-            have[result.name] = _Have(output, cut.made, axis)
-            before = again.get(result.name)
-            if before is not None:
-                before = self._copied(before, before.rows, f"{result.name}_again{number}", node)
-            added = self.editor.add(qualified_op(node), read, [output], name=name, origin=origin, attrs=attributes)
-            self.ordered.append(added)
-            if before is not None:
-                rows = before.rows.joined(cut.made)
-                shape[axis] = rows.count
-                joined = self.editor.variable(f"{result.name}_joined{number}", result.dtype, shape)
-                self._concat([before.tensor, output], joined)
-                have[result.name] = _Have(joined, rows, axis)
+            have[result.name] = self._computed(node, cut, inputs, result, stripe)
             if result.name in made:
-                part = self._rows(have[result.name], stripe.parts[result.name], number, node, slices)
+                part = self._rows(have[result.name], stripe.plan.parts[result.name], node, stripe)
                 made[result.name].append(part)
         return kept
+
+    def _computed(
+        self, node: gs.Node, cut: Cut, inputs: list[gs.Tensor], result: gs.Variable, stripe: _Stripe
+    ) -> _Have:
+        """Add the part of a node that computes the rows of a stripe, behind those that the stripe before has kept."""
+        attributes, constants = divided(self.originals[node.name], cut)
+        read = [self._read(node, cut, tensor, position, constants, stripe) for position, tensor in enumerate(inputs)]
+        shape, axis = [int(size) for size in result.shape], self.network.axis(result.name)
+        shape[axis] = cut.made.count
+        name, origin = f"{node.name}_stripe{stripe.number}", self.editor.origin(node)
+        output = self.editor.variable(f"{result.name}_stripe{stripe.number}", result.dtype, shape)
+        before = stripe.again.get(result.name)
+        if before is not None:
+            before = self._copied(before, before.rows, f"{result.name}_again{stripe.number}", node)
+        added = self.editor.add(qualified_op(node), read, [output], name=name, origin=origin, attrs=attributes)
+        self.ordered.append(added)
+        if before is None:
+            return _Have(output, cut.made, axis)
+        rows = before.rows.joined(cut.made)
+        shape[axis] = rows.count
+        joined = self.editor.variable(f"{result.name}_joined{stripe.number}", result.dtype, shape)
+        self._concat([before.tensor, output], joined)
+        return _Have(joined, rows, axis)
+
+    def _read(
+        self,
+        node: gs.Node,
+        cut: Cut,
+        tensor: gs.Tensor,
+        position: int,
+        constants: Mapping[int, NDArray[np.generic]],
+        stripe: _Stripe,
+    ) -> gs.Tensor:
+        """What the part of a node reads for an input: a constant, its part, or the rows of a tensor that it needs."""
+        if position in constants:
+            return self.editor.constant(f"{node.name}_{stripe.number}_{position}", constants[position])
+        if is_constant(tensor) or not tensor.name:
+            return tensor
+        if tensor.name not in stripe.inside and tensor.name not in stripe.have:
+            stripe.have[tensor.name] = self._outside(tensor, node, stripe)
+        return self._rows(stripe.have[tensor.name], cut.read, node, stripe)
 
     def _copied(self, have: _Have, rows: Rows, name: str, node: gs.Node) -> _Have:
         """A copy of rows, which a unit makes."""
         inner = Rows(rows.first - have.rows.first, rows.end - have.rows.first)
         return _Have(self._slice(have.tensor, inner, name, [node], have.axis, copied=True), rows, have.axis)
 
-    def _outside(self, tensor: gs.Variable, rows: Rows, number: int, node: gs.Node) -> _Have:
+    def _outside(self, tensor: gs.Variable, node: gs.Node, stripe: _Stripe) -> _Have:
         """Rows of a tensor that was made before the run: copied from the store, or the whole tensor."""
         if tensor.name in self.choice.away:
-            return _Have(self._slice(tensor, rows, f"{tensor.name}_near{number}", [node]), rows)
+            rows = stripe.plan.rows[tensor.name]
+            return _Have(self._slice(tensor, rows, f"{tensor.name}_near{stripe.number}", [node]), rows)
         return _Have(tensor, Rows(0, self.network.height(tensor.name)), self.network.axis(tensor.name))
 
-    def _rows(
-        self, have: _Have, rows: Rows, number: int, node: gs.Node, slices: dict[tuple[str, Rows], gs.Variable]
-    ) -> gs.Variable:
+    def _rows(self, have: _Have, rows: Rows, node: gs.Node, stripe: _Stripe) -> gs.Variable:
+        """A tensor of these rows: the one that exists, or a slice of it, which all nodes of the stripe share."""
         if have.rows == rows:
             return have.tensor
-        key = (have.tensor.name, rows)
-        if key not in slices:
+        key, name = (have.tensor.name, rows), f"{have.tensor.name}_rows{stripe.number}"
+        if key not in stripe.slices:
             inner = Rows(rows.first - have.rows.first, rows.end - have.rows.first)
-            slices[key] = self._slice(have.tensor, inner, f"{have.tensor.name}_rows{number}", [node], have.axis)
-        return slices[key]
+            stripe.slices[key] = self._slice(have.tensor, inner, name, [node], have.axis)
+        return stripe.slices[key]
 
     def _slice(
         self,

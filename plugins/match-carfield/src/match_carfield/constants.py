@@ -12,6 +12,7 @@ clock, as far as anything is public.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from match_core import Constant, Soc
@@ -174,6 +175,7 @@ def preset_of(soc: Soc) -> str:
     return soc.preset if soc.preset in PRESETS else DEFAULT_PRESET
 
 
+@lru_cache(maxsize=16)
 def constants(signalling: str = DEFAULT, preset: str = DEFAULT_PRESET) -> tuple[Constant, ...]:
     """The table in its fixed order. Raises KeyError for an unknown name."""
     changed = {constant.name: constant for constant in PRESETS[preset]}

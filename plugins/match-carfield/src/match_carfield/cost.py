@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from match_core import EnergyModel, Overlap, Soc, TransferCycles, TransferShape, Workload
 from match_core.patterns.formulas import Cycles, Tile, figures_version
+from match_host.estimates import estimates_read
 
 from match_carfield import formulas_dma
-from match_carfield.constants import preset_of, signalling_of, values
+from match_carfield.constants import constants, preset_of, signalling_of, values
 from match_carfield.half import formulas
 from match_carfield.int8 import formulas as formulas_int8
 from match_carfield.presets import DEFAULT_PRESET
@@ -37,7 +38,8 @@ def _figures(signalling: str, preset: str) -> Mapping[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class CarfieldCost:
-    """Kernels run on all cores of a cluster; core 0 starts them and issues copies, which overlap with them."""
+    """Kernels run on all cores of a cluster; core 0 starts them and issues copies, which overlap with them.
+    ``figures``: None for those of signalling and preset."""
 
     unit: str
     pattern: str
@@ -47,6 +49,7 @@ class CarfieldCost:
     bound: Bound = "fitted"
     overlap: Overlap = "data"
     energy: EnergyModel | None = None
+    figures: Mapping[str, int] | None = None
 
     @property
     def version(self) -> str:
@@ -60,7 +63,7 @@ class CarfieldCost:
 
     @property
     def _timing(self) -> Mapping[str, int]:
-        return _figures(self.signalling, self.preset)
+        return _figures(self.signalling, self.preset) if self.figures is None else self.figures
 
     @property
     def _kernel(self) -> str:
@@ -90,3 +93,8 @@ class CarfieldCost:
         """The host's call and the answer, where layers run one after the other; units side by side are told about tasks
         beforehand, which the Soc's signalling prices."""
         return formulas_dma.call_cycles(self._timing) if self.mode == "sequential" else 0
+
+    def estimate(self, workload: Workload) -> str:
+        """The estimated figures that a layer's formulas read."""
+        table = constants(self.signalling, self.preset)
+        return estimates_read(self._timing, table, workload, lambda timing: replace(self, figures=timing))

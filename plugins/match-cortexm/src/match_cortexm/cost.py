@@ -10,7 +10,7 @@ import numpy as np
 from match_host.cost import HostCostModel
 
 from match_cortexm.cores import CORE_NAMED
-from match_cortexm.figures import GENERAL, OWN, figures_of
+from match_cortexm.figures import GENERAL, OWN, estimate_of, figures_of
 from match_cortexm.forms import counts_of, figures_keys
 from match_cortexm.products import shifted, stored
 
@@ -43,6 +43,7 @@ class FittedCost(HostCostModel):
     figures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     luck: float = 1.0
     zeros: float | None = None
+    core: str = ""
 
     def kernel_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
         """Instructions of one call; the kernels work on whole layers."""
@@ -50,7 +51,7 @@ class FittedCost(HostCostModel):
         if workload.kind == "host_view":
             return np.zeros(shape, dtype=np.int64)
         keys = figures_keys(workload)
-        key = next((key for key in keys if key in self.figures), GENERAL)
+        key = self._key(keys)
         counts, values = counts_of(workload, self.zeros), self.figures[key]
         guessed = _guessed(workload, key, keys)
         if guessed and _competes(workload):
@@ -64,6 +65,19 @@ class FittedCost(HostCostModel):
     def launch_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
         """None: the figure of a call counts it."""
         return np.zeros(np.shape(tile[workload.dims[0].name]), dtype=np.int64)
+
+    def estimate(self, workload: Workload) -> str:
+        """Why the figures of a layer are not counted ones of its form, and factors that are guessed."""
+        keys = figures_keys(workload)
+        factors = {
+            "share of products with an operand 0": counts_of(workload, self.zeros) != counts_of(workload, None),
+            "instructions of varied kernels": self.luck != 1.0 and _varied(workload),
+        }
+        reasons = (estimate_of(self.core, keys, self._key(keys)), *(name for name, used in factors.items() if used))
+        return "" if workload.kind == "host_view" else "; ".join(filter(None, reasons))
+
+    def _key(self, keys: tuple[str, ...]) -> str:
+        return next((key for key in keys if key in self.figures), GENERAL)
 
 
 def _guessed(workload: Workload, key: str, keys: tuple[str, ...]) -> bool:
@@ -90,4 +104,6 @@ def _varied(workload: Workload) -> bool:
 def cost_on(core: str) -> FittedCost:
     """The model of a core by its name."""
     known = CORE_NAMED[core]
-    return FittedCost(figures=figures_of(core), luck=1.0 if known.dsp else _LUCK, zeros=None if known.fpu else ZEROS)
+    return FittedCost(
+        figures=figures_of(core), luck=1.0 if known.dsp else _LUCK, zeros=None if known.fpu else ZEROS, core=core
+    )

@@ -42,6 +42,16 @@ def figures_of(core: str) -> Mapping[str, Mapping[str, float]]:
     return {**others, **found, OWN: {**_all()[COMPLETE][OWN], **found[OWN]}}
 
 
+def estimate_of(core: str, keys: tuple[str, ...], key: str) -> str:
+    """Why the figures of ``key`` are an estimate for a layer of the forms ``keys``; empty if these were counted."""
+    if core in LIKE:
+        return f"figures of {LIKE[core]}, which executes the same instructions"
+    if core and key not in _all()[core]:
+        return f"figures of {COMPLETE}: no layer of this form was counted on {core}"
+    wider = keys != (OWN,) and key in (GENERAL, keys[-1])
+    return f"figures of a wider form ({key}): too few layers of this form were counted" if wider else ""
+
+
 def constants_of(core: str) -> tuple[Constant, ...]:
     """The figures of own kernels."""
     counted = {} if core in LIKE else _all()[core][OWN]

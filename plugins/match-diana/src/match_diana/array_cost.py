@@ -4,12 +4,13 @@ power of the chip while one of its arrays works, or the host."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 from match_core import EnergyModel, Overlap, TransferCycles, TransferShape, Workload
 from match_core.patterns.formulas import Tile, figures_version
+from match_host.estimates import estimates_read
 
 from match_diana.digital.formulas import copy_cycles
 
@@ -24,12 +25,19 @@ FORMULAS = 1
 
 @dataclass(frozen=True, slots=True)
 class ArrayCost:
-    """Host, array and copies run one after another. ``unit``: the array, in the model's name."""
+    """Host, array and copies run one after another. ``unit``: the array, in the model's name; ``figures``: None for
+    those of the chip."""
 
     unit: ClassVar[str]
 
     pattern: str
     bound: Bound = "fitted"
+    figures: Mapping[str, int] | None = None
+
+    @property
+    def timing(self) -> Mapping[str, int]:
+        """The figures that formulas read."""
+        return timing() if self.figures is None else self.figures
 
     @property
     def version(self) -> str:
@@ -58,11 +66,20 @@ class ArrayCost:
         none = np.zeros_like(chunks)
         if transfer.near != "l1":
             return TransferCycles(none, none, none)
-        return TransferCycles(none, chunks * copy_cycles(timing(), transfer.row_bytes), none)
+        return TransferCycles(none, chunks * copy_cycles(self.timing, transfer.row_bytes), none)
 
     def layer_cycles(self, workload: Workload) -> int:
         """Layers are plain calls of the host."""
         return 0
+
+    def estimate(self, workload: Workload) -> str:
+        """The estimated figures that a layer's formulas read."""
+        from match_diana.constants import constants  # the table holds the figures of both arrays
+
+        def reading(figures: Mapping[str, int]) -> CostModel:
+            return cast("CostModel", replace(self, figures=figures))
+
+        return estimates_read(self.timing, constants(), workload, reading)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -27,51 +26,7 @@ from match_core import Model
 from match_core.ir.reader import constant, producer
 from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    import onnx_graphsurgeon as gs
-
-ASYMMETRIC, RELU, RESULT = Scale(0.021, 17), Scale(0.034, -128), Scale(0.9, -21)
-
-
-def dense(seed: int = 1, x: Scale = ASYMMETRIC, y: Scale = RESULT, inputs: int = 40, outputs: int = 24) -> Model:
-    net = Network(seed)
-    net.input("x", (1, inputs), x)
-    scales = net.random.uniform(0.002, 0.02, outputs)
-    bias = net.random.integers(-3000, 3000, outputs)
-    return net.model(net.layer("Gemm", "x", "y", net.weights(outputs, inputs), scales, y, bias=bias))
-
-
-def chain(clamp: str | None = "Relu", dtype: type[np.generic] = np.int8, zero: int = -128, pad: int = 1) -> Model:
-    """Convolution, depthwise convolution with padding, pointwise convolution."""
-    net = Network(2)
-    net.input("x", (1, 3, 12, 12), Scale(0.02, -128))
-    middle = Scale(0.03, zero, dtype)
-    net.layer("Conv", "x", "a", net.weights(8, 3, 3, 3), 0.004, middle, clamp=clamp, pads=[1, 1, 1, 1])
-    scales = net.random.uniform(0.005, 0.02, 8)
-    net.layer("Conv", "a", "b", net.weights(8, 1, 3, 3), scales, middle, clamp=clamp, group=8, pads=[pad] * 4)
-    net.layer("Conv", "b", "c", net.weights(6, 8, 1, 1), 0.01, Scale(0.05, 3))
-    return net.model("c")
-
-
-def residual() -> Model:
-    """A block with a sum, as in the network for images."""
-    net = Network(4)
-    net.input("x", (1, 3, 8, 8), Scale(0.02, -128))
-    net.layer("Conv", "x", "a", net.weights(8, 3, 3, 3), 0.004, RELU, clamp="Relu", pads=[1, 1, 1, 1])
-    net.layer("Conv", "a", "b", net.weights(8, 8, 3, 3), 0.004, Scale(0.06, 5), pads=[1, 1, 1, 1])
-    net.sum("a", "b", "s", Scale(0.05, -128), clamp="Relu")
-    net.layer("Conv", "s", "y", net.weights(4, 8, 1, 1), 0.004, Scale(0.08, 9))
-    return net.model("y")
-
-
-def relative(model: Model, after: Model, seed: int = 3) -> float:
-    """The root mean square of the difference, relative to that of the results."""
-    shape = [int(size) for size in model.graph.inputs[0].shape]
-    before, changed = (
-        np.stack([results(each, x=random_int8(seed + i, *shape)) for i in range(4)]) for each in (model, after)
-    )
-    return float(np.sqrt(np.mean(np.square(before - changed))) / before.std())
+from power_of_two_models import ASYMMETRIC, RELU, chain, dense, parameters, readers, relative, residual
 
 
 @settings(max_examples=25, deadline=None)
@@ -147,7 +102,7 @@ def test_without_the_pass_no_layer_has_that_form() -> None:
 
 def test_what_padding_is_read_beside_gets_zero_point_0_and_a_relu() -> None:
     after = POWER_OF_TWO.run(quantised_graph(chain()), context())
-    quants = {node.inputs[0].name: _parameters(node) for node in _readers(after)}
+    quants = {node.inputs[0].name: parameters(node) for node in readers(after)}
     assert quants["a"][1] == 0 and 0.8 <= quants["a"][0] / (0.03 * 255 / 127) <= 1.0
     # Read without padding: all 8 bits.
     assert quants["b"][1] == -128
@@ -160,52 +115,6 @@ def test_a_range_that_begins_at_the_zero_point_becomes_a_relu() -> None:
     after = POWER_OF_TWO.run(quantised_graph(chain(None)), context())
     assert operators(chain(None)).count("Relu") == 0 and operators(after).count("Relu") == 1
     assert [layer.lacks for layer in layers(integer_graph(chain(None)))] == ["", "", ""]
-
-
-def _readers(model: Model) -> list[gs.Node]:
-    return [node for node in model.graph.nodes if node.op == "DequantizeLinear" and constant(node.inputs[0]) is None]
-
-
-def _parameters(node: gs.Node) -> tuple[float, int]:
-    scale, zero = (np.asarray(constant(tensor)) for tensor in node.inputs[1:3])
-    return float(scale), int(zero)
-
-
-def test_operands_and_result_of_a_sum_share_one_scale() -> None:
-    after = POWER_OF_TWO.run(quantised_graph(residual()), context())
-    found = {node.inputs[0].name: _parameters(node) for node in _readers(after)}
-    assert found["a"] == found["b"] == found["s"] and found["s"][1] == 0
-    (added,) = [layer for layer in layers(integer_graph(residual())) if layer.kind == "Add"]
-    assert added.lacks == "" and added.shift == 0
-
-
-def test_sums_that_meet_share_one_scale() -> None:
-    net = Network(5)
-    net.input("x", (1, 4, 6, 6), Scale(0.02, -128))
-    net.layer("Conv", "x", "a", net.weights(4, 4, 1, 1), 0.01, Scale(0.07, -4))
-    last = "a"
-    for index, scale in enumerate((0.08, 0.1, 0.12)):
-        net.layer("Conv", last, f"b{index}", net.weights(4, 4, 3, 3), 0.002, Scale(scale, 2), pads=[1, 1, 1, 1])
-        last = net.sum(last, f"b{index}", f"s{index}", Scale(scale, 1))
-    net.layer("Conv", last, "y", net.weights(4, 4, 1, 1), 0.01, Scale(0.2))
-    model = net.model("y")
-    after = integer_graph(model)
-    assert {layer.lacks for layer in layers(after)} == {""}
-    scales = {
-        _parameters(node)
-        for node in _readers(POWER_OF_TWO.run(quantised_graph(model), context()))
-        if node.inputs[0].name not in ("x", "y")
-    }
-    assert len(scales) == 1
-    assert relative(model, after) < 0.15
-
-
-def test_a_sum_of_the_networks_own_inputs_stays_with_the_host() -> None:
-    net = Network(5)
-    for name, scale in (("x", 0.02), ("z", 0.03)):
-        net.input(name, (1, 4, 6, 6), Scale(scale, 7))
-    model = net.model(net.sum("x", "z", "y", Scale(0.04, 1)))
-    assert POWER_OF_TWO.run(model, context()) is model
 
 
 def power_of_two_network() -> Model:
@@ -300,7 +209,7 @@ def test_what_the_network_cuts_off_at_the_upper_end_ends_at_127(clamp: tuple[flo
     after = integer_graph(model)
     assert {layer.lacks for layer in layers(after)} == {""}
     quants = {
-        node.inputs[0].name: _parameters(node) for node in _readers(POWER_OF_TWO.run(quantised_graph(model), context()))
+        node.inputs[0].name: parameters(node) for node in readers(POWER_OF_TWO.run(quantised_graph(model), context()))
     }
     assert quants["a"] == (pytest.approx(6 / 127), 0)
 
@@ -347,7 +256,7 @@ def test_ternary_layers_get_inputs_with_zero_point_0() -> None:
     ternary = net.random.integers(-1, 2, (8, 8, 1, 1)) * 5
     net.layer("Conv", "a", "y", ternary, 0.05, Scale(0.3))
     after = POWER_OF_TWO.run(quantised_graph(net.model("y")), context())
-    assert {node.inputs[0].name: _parameters(node)[1] for node in _readers(after)}["a"] == 0
+    assert {node.inputs[0].name: parameters(node)[1] for node in readers(after)}["a"] == 0
     integers = integer_graph(net.model("y"))
     last = producer(integers.graph.outputs[0].inputs[0].inputs[0])
     assert last is not None and len(np.unique(np.abs(np.asarray(constant(last.inputs[1]))))) == 2

@@ -120,6 +120,10 @@ class FittedCost:
         """Nothing to hand over."""
         return 0
 
+    def estimate(self, workload: Workload) -> str:
+        """The figures that count in a region: all are estimates, fitted on one machine."""
+        return ", ".join(name for name, count in self.counts(workload).items() if count)
+
 
 def region_cost(winograd: bool = True) -> FittedCost:
     """The cost of regions on oneDNN."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
 
 from match_core import EnergyModel, Overlap, TransferCycles, TransferShape, Workload
 from match_core.patterns.formulas import figures_version
+from match_host.estimates import estimates_read
 
 from match_gap9 import formulas_dma
-from match_gap9.constants import DEFAULT_PRESET, values
+from match_gap9.constants import DEFAULT_PRESET, constants, values
 
 if TYPE_CHECKING:
+    from match_core import CostModel
     from match_core.contract.cost import Bound
 
 #: Raised when a formula changes.
@@ -74,3 +76,11 @@ class UnitCost:
         """Fabric controller to cluster controller and back. Loops are told about tasks beforehand, which the Soc's
         signalling prices."""
         return 0 if self.beside else self.timing["cluster_offload_cycles"]
+
+    def estimate(self, workload: Workload) -> str:
+        """The estimates of the preset that no figures file replaces and that a layer's formulas read."""
+
+        def reading(timing: Mapping[str, int]) -> CostModel:
+            return cast("CostModel", replace(self, timing=timing))  # a whole one with the methods of a unit
+
+        return estimates_read(self.timing, constants(self.preset), workload, reading)

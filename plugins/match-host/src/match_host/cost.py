@@ -56,11 +56,17 @@ class HostCostModel:
         """No cycles per layer."""
         return 0
 
+    def estimate(self, workload: Workload) -> str:
+        """The classes of operations that a layer has and whose cycles are estimates, by their names in the unit."""
+        found = [c.name for c in self.operations if c.estimate and workload.parameters.get(c.name, 0)]
+        return ", ".join(f"host_{name}_cycles" for name in found)
+
 
 def host_cost(soc: Soc) -> HostCostModel:
     """The model with the values of the Soc's figures file, if there is one."""
     *operations, call = fitted(HOST_CONSTANTS, soc, "host")
     values = zip(OPERATION_CYCLES, operations, strict=True)
     return HostCostModel(
-        operations=tuple(replace(constant, value=new.value) for constant, new in values), call_cycles=call.value
+        operations=tuple(replace(constant, value=new.value, estimate=new.estimate) for constant, new in values),
+        call_cycles=call.value,
     )

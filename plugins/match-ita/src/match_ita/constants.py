@@ -167,6 +167,7 @@ def preset_of(soc: Soc) -> str:
     return soc.preset if soc.preset in PRESETS else DEFAULT_PRESET
 
 
+@lru_cache(maxsize=4)
 def constants(preset: str = DEFAULT_PRESET) -> tuple[Constant, ...]:
     """The table of a preset in its fixed order. Raises KeyError for an unknown preset."""
     changed = {constant.name: constant for constant in PRESETS[preset]}

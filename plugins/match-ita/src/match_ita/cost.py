@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from match_core import EnergyModel, Overlap, Soc, TransferCycles, TransferShape, Workload
 from match_core.patterns.formulas import Cycles, Tile, figures_version
+from match_host.estimates import estimates_read
 
 from match_ita import snitch
-from match_ita.constants import preset_of, values
+from match_ita.constants import constants, preset_of, values
 from match_ita.ita import formulas as ita_formulas
 from match_ita.presets import DEFAULT_PRESET
 
@@ -32,13 +33,15 @@ def cost_model(unit: str, pattern: str, soc: Soc) -> CostModel:
 @dataclass(frozen=True, slots=True)
 class ItaCost:
     """Layers run on the DM core, or concurrently on the DM core (ITA) and core 0 (compute cores). The core that
-    programs ITA's jobs issues copies before; the DM core is free while the compute cores work."""
+    programs ITA's jobs issues copies before; the DM core is free while the compute cores work. ``figures``: None
+    for those of the preset."""
 
     unit: str
     pattern: str
     preset: str = DEFAULT_PRESET
     mode: Literal["sequential", "concurrent"] = "sequential"
     bound: Bound = "fitted"
+    figures: Mapping[str, int] | None = None
 
     @property
     def version(self) -> str:
@@ -62,7 +65,7 @@ class ItaCost:
 
     @property
     def _timing(self) -> Mapping[str, int]:
-        return values(self.preset)
+        return values(self.preset) if self.figures is None else self.figures
 
     def kernel_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """Cycles of one kernel call, the hand-over to the compute cores not included."""
@@ -92,6 +95,11 @@ class ItaCost:
         """
         call = self._timing["call_cycles"] if self.mode == "sequential" else 0
         return call + (self._timing["job_setup_cycles"] if self.unit == "ita" else 0)
+
+    def estimate(self, workload: Workload) -> str:
+        """The estimated figures that a layer's formulas read."""
+        table = constants(self.preset)
+        return estimates_read(self._timing, table, workload, lambda timing: replace(self, figures=timing))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
+from match_report.view.estimates import estimate_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -15,7 +17,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def layers_csv(report: Mapping[str, Any]) -> str:
-    """One row per layer; ``twin_cycles`` is empty if the twin was not run."""
+    """One row per layer; ``twin_cycles`` is empty if the twin was not run, ``estimate`` if no figure is one."""
     measured = {layer["index"]: layer["cycles"] for layer in (report["measured"] or {"layers": []})["layers"]}
     headings = ("index", "title", "unit", "pattern", "view", "macs", "input_bytes", "constant_bytes", "output_bytes")
     times = ("start_cycles", "end_cycles", "predicted_cycles")
@@ -25,8 +27,8 @@ def layers_csv(report: Mapping[str, Any]) -> str:
         cost = layer["schedule"]["cost"]
         facts = [layer[name] for name in (*headings, *times)]
         twin = measured.get(layer["index"], "")
-        rows.append([*facts, *(cost[name] for name in costs), layer["schedule"]["steps"], twin])
-    return _text((*headings, *times, *costs, "steps", "twin_cycles"), rows)
+        rows.append([*facts, *(cost[name] for name in costs), layer["schedule"]["steps"], twin, estimate_of(layer)])
+    return _text((*headings, *times, *costs, "steps", "twin_cycles", "estimate"), rows)
 
 
 def memory_csv(report: Mapping[str, Any], memory: str) -> str:

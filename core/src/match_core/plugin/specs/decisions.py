@@ -29,8 +29,8 @@ def match_cost(soc: Soc, unit: Unit, pattern: Pattern) -> CostModel | None:
         unit: the unit that would run the pattern.
         pattern: the pattern to be costed, one of those given for the unit.
 
-    Returns: a CostModel (stateless, vectorised over candidate tilings), or None to leave the answer to
-        others.
+    Returns: a CostModel (stateless, vectorised over candidate tilings), or None to leave the answer to others. A model
+        with estimated figures also has ``estimate`` (``Estimating``), and reports mark its layers.
 
     Several answers: the first one that is not None wins. Packages are called in the order of (distribution,
         entry point); ``tryfirst`` and ``trylast`` move an implementation within that order.

@@ -11,7 +11,7 @@ from match_core import Workload
 from match_core.patterns.formulas import Cycles, Tile
 
 from match_diana.analog.formulas import host_cycles, job_cycles
-from match_diana.array_cost import ArrayCost, timing
+from match_diana.array_cost import ArrayCost
 from match_diana.digital.formulas import chunk_cycles
 
 
@@ -25,7 +25,7 @@ class AnalogCost(ArrayCost):
         """One instruction for each group of input channels of the tile. The layer's last group may be smaller, and it
         alone needs the parameters for the stage after the converters. A tile of some groups does not say which they
         are: it counts as its part of all."""
-        t, numbers, groups = timing(), workload.parameters, workload.dim("G").size
+        t, numbers, groups = self.timing, workload.parameters, workload.dim("G").size
         job = partial(
             job_cycles,
             t,
@@ -40,5 +40,5 @@ class AnalogCost(ArrayCost):
 
     def launch_cycles(self, workload: Workload, tile: Tile) -> Cycles:
         """The host's part of every instruction."""
-        cycles: Cycles = tile["G"] * host_cycles(timing())
+        cycles: Cycles = tile["G"] * host_cycles(self.timing)
         return cycles

@@ -16,6 +16,7 @@ from match_report.advice.flip import find_flip
 from match_report.advice.nearest import obstacles
 from match_report.advice.recommendation import Recommendation, ordered
 from match_report.advice.variants import variants
+from match_report.view.estimates import estimate_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,7 +41,7 @@ Limit = Literal["compute", "transfers", "launches"]
 class CostlyLayer:
     """A step of the program. ``limit``: the largest part of its modelled cost, of ``limit_cycles``; ``node``: its main
     source node; ``help``: the change that saves most of its cycles, ``saves_cycles`` in this layer; None if nothing
-    that was tried does."""
+    that was tried does; ``estimate``: what of its cycles is an estimate."""
 
     title: str
     node: str
@@ -53,6 +54,7 @@ class CostlyLayer:
     limit_cycles: int
     help: Recommendation | None
     saves_cycles: int | None
+    estimate: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,7 @@ def _merged(layers: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         {
             **first,
             "predicted_cycles": sum(layer["predicted_cycles"] for layer in (first, *others)),
+            "estimate": "; ".join(dict.fromkeys(filter(None, map(estimate_of, (first, *others))))),
             "cost": {
                 part: sum(layer["schedule"]["cost"][f"{part}_cycles"] for layer in (first, *others)) for part in _PARTS
             },
@@ -171,4 +174,5 @@ def _layer(
         limit_cycles=parts[limit],
         help=best if saved > 0 else None,
         saves_cycles=saved if saved > 0 else None,
+        estimate=step["estimate"],
     )

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from match_report.view.bottleneck import bottleneck, parts
+from match_report.view.estimates import footnotes
 from match_report.view.helps import helps
 from match_report.view.network import network_view
 from match_report.view.offload import offloaded
@@ -29,6 +30,7 @@ def page_data(report: Mapping[str, Any], comparison: Mapping[str, Any] | None = 
     if measured is not None:
         measured = {name: value for name, value in measured.items() if name != "events"}
     network, part, taken = network_view(report), bottleneck(report), offloaded(report)
+    rows = layer_rows(report)
     return {
         "report": {**report, "measured": measured, "refusals": len(report["refusals"])},
         "bottleneck": None if part is None else asdict(part),
@@ -40,7 +42,8 @@ def page_data(report: Mapping[str, Any], comparison: Mapping[str, Any] | None = 
         "colours": unit_colours(report),
         "lanes": {"modelled": _lanes(modelled_lanes(report)), "twin": _lanes(twin_lanes(report))},
         "memories": [asdict(memory) for memory in memory_maps(report)],
-        "rows": [asdict(row) for row in layer_rows(report)],
+        "rows": [asdict(row) for row in rows],
+        "footnotes": footnotes(row.estimate for row in rows),
         "roofs": {"units": unit_roofs(report), "links": link_roofs(report)},
         "network": {
             "boxes": [asdict(box) for box in network.boxes],

@@ -40,6 +40,7 @@ function showDetails() {
         `${number(layer.predicted_cycles)} cycles (${number(layer.start_cycles)} to ${number(layer.end_cycles)}): compute ${number(cost.compute_cycles)}, ` +
           `transfer ${number(cost.transfer_cycles)}, launch ${number(cost.launch_cycles)}, sync ${number(cost.sync_cycles)}, overlapped −${number(cost.overlapped_cycles)}`,
       ],
+      ["estimate", cost.estimate],
       [
         "on the twin",
         row &&

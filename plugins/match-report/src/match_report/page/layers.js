@@ -9,7 +9,7 @@ const COLUMNS = [
   ["macs", "MACs", (row) => number(row.macs), true, "multiply-accumulates"],
   ["size_bytes", "bytes", (row) => number(row.size_bytes), true, "inputs, constants and outputs, each counted once"],
   ["tiles", "tiles", (row) => number(row.tiles), true, "kernel calls"],
-  ["predicted_cycles", "modelled", (row) => number(row.predicted_cycles), true, "modelled cycles"],
+  ["predicted_cycles", "modelled", (row) => marked(row), true, "modelled cycles; marked: an estimate"],
   ["twin_cycles", "twin", (row) => number(row.twin_cycles), true, "cycles that the twin counted"],
   ["error", "error", (row) => percent(row.error), true, "model error against the twin"],
   ["rate", "MAC/cycle", (row) => number(row.rate, 2), true, "of twin cycles if the twin was run"],
@@ -106,6 +106,30 @@ function layersView() {
         make("thead", {}, make("tr", {}, ...heads)),
         body,
       ),
+    ),
+    ...estimates(),
+  ];
+}
+
+/* Modelled cycles, with the mark of the footnote that says what of them is an estimate. */
+function marked(row) {
+  const mark = data.footnotes[row.estimate];
+  return mark ? `${number(row.predicted_cycles)} ${mark}` : number(row.predicted_cycles);
+}
+
+/* The footnotes, and the figures of the target that are estimates. */
+function estimates() {
+  const marks = Object.entries(data.footnotes);
+  const figures = report.target.estimates || [];
+  if (!marks.length && !figures.length) return [];
+  return [
+    make("h3", {}, "Estimates"),
+    make("ul", { id: "layers-footnotes" }, ...marks.map(([text, mark]) => make("li", {}, `${mark} ${text}`))),
+    table(
+      "layers-estimates",
+      "Figures that no public source states",
+      [["figure"], ["value", true], ["unit"], ["reasoning"]],
+      figures.map((figure) => [figure.name, String(figure.value), figure.unit, figure.source]),
     ),
   ];
 }

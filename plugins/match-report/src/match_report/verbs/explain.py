@@ -14,6 +14,7 @@ from match_core.cli.session import plugin_session
 from match_core.cli.terminal import PLAN_STAGES, Table, Terminal
 
 from match_report.verbs.explain_network import network_document, show_network
+from match_report.view.estimates import footnote_lines, footnotes
 
 if TYPE_CHECKING:
     from match_core.pipeline import CompileRequest
@@ -85,6 +86,8 @@ def _write_change(found: Explanation, apply: Path | None) -> None:
 
 def _show(terminal: Terminal, document: dict[str, Any]) -> None:
     terminal.table(_considered_table(document))
+    for line in footnote_lines(_marks(document)):
+        terminal.paragraph(line)
     terminal.table(_tilings_table(document))
     terminal.table(_refused_table(document))
     for line in _lines(document):
@@ -113,6 +116,7 @@ def _document(found: Explanation, request: CompileRequest, apply: Path | None) -
                 "macs": entry.macs,
                 "predicted_cycles": entry.schedule.cost.total_cycles,
                 "cost": {f"{part}_cycles": getattr(entry.schedule.cost, f"{part}_cycles") for part in _COSTS},
+                "estimate": entry.schedule.cost.estimate,
                 "tile": dict(entry.schedule.tile),
                 "steps": entry.schedule.steps,
                 "tilings": entry.tilings,
@@ -157,16 +161,20 @@ def _flip_json(found: Explanation) -> dict[str, Any] | None:
 
 
 def _considered_table(document: dict[str, Any]) -> Table:
-    rows = []
+    rows, marks = [], _marks(document)
     for entry in document["considered"]:
         cost = (f"{entry['cost'][f'{part}_cycles']:,}" for part in _COSTS)
-        sign = "chosen" if entry["chosen"] else ""
+        sign = f"{'chosen' if entry['chosen'] else ''} {marks.get(entry['estimate'], '')}".strip()
         counts = (f"{entry['steps']:,}", f"{entry['tilings']:,}", f"{entry['predicted_cycles']:,}")
         rows.append((entry["unit"], entry["pattern"], f"{entry['macs']:,}", *cost, *counts, sign))
     headings = ("unit", "pattern", "MACs", *_COSTS, "tiles", "tilings", "predicted", "")
     title = modelled(f"{document['node']} ({document['operator']}): cycles of the alternatives", document["preset"])
     least = ("tilings", "overlapped", "sync", "launch", "tiles", "MACs", "transfer", "compute", "pattern")
     return Table(title, headings, rows, frozenset(("MACs", *_COSTS, "tiles", "tilings", "predicted")), least)
+
+
+def _marks(document: dict[str, Any]) -> dict[str, str]:
+    return footnotes(entry["estimate"] for entry in document["considered"])
 
 
 def _tilings_table(document: dict[str, Any]) -> Table:

@@ -10,6 +10,7 @@ from match_core.cli.tables import Table, shortened
 from match_core.cli.terminal import Terminal
 
 from match_report.verbs.recommended import show_recommendations
+from match_report.view.estimates import footnote_lines, footnotes
 
 if TYPE_CHECKING:
     from match_core.pipeline import CompileRequest
@@ -38,14 +39,22 @@ def network_document(found: NetworkExplanation, request: CompileRequest) -> dict
 
 def show_network(terminal: Terminal, document: dict[str, Any]) -> None:
     """A table of the layers, what would help each, and the recommendations."""
-    rows = []
+    rows, marks = [], footnotes(layer["estimate"] for layer in document["layers"])
     for layer in document["layers"]:
         limit = f"{layer['limit']} {layer['limit_cycles'] / max(1, layer['cycles']):.0%}"
-        cells = (layer["unit"], f"{layer['cycles']:,}", f"{layer['share']:.1%}", limit)
+        cells = (
+            layer["unit"],
+            f"{layer['cycles']:,}",
+            f"{layer['share']:.1%}",
+            limit,
+            marks.get(layer["estimate"], ""),
+        )
         rows.append((shortened(layer["title"], 34), *cells))
-    headings = ("ONNX nodes", "unit", "cycles", "share", "limited by")
+    headings = ("ONNX nodes", "unit", "cycles", "share", "limited by", "")
     right = frozenset(("cycles", "share"))
     terminal.table(Table(modelled("the costliest layers", document["preset"]), headings, rows, right))
+    for line in footnote_lines(marks):
+        terminal.paragraph(line)
     terminal.line("what would help each (modelled)")
     for layer in document["layers"]:
         helped = "nothing that was tried makes it faster"
@@ -56,5 +65,9 @@ def show_network(terminal: Terminal, document: dict[str, Any]) -> None:
 
 
 def _layer_json(layer: CostlyLayer) -> dict[str, Any]:
-    fields = ("title", "node", "unit", "pattern", "macs", "cycles", "share", "limit", "limit_cycles", "saves_cycles")
-    return {**{name: getattr(layer, name) for name in fields}, "help": layer.help.as_json() if layer.help else None}
+    fields = ("title", "node", "unit", "pattern", "macs", "cycles", "share", "limit", "limit_cycles")
+    more = ("estimate", "saves_cycles")
+    return {
+        **{name: getattr(layer, name) for name in (*fields, *more)},
+        "help": layer.help.as_json() if layer.help else None,
+    }

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from match_report.view.estimates import estimate_of
 from match_report.view.links import used_links
 from match_report.view.timeline import computed
 
@@ -18,7 +19,7 @@ class Row:
     """A layer that runs code. ``twin_cycles``: None if the twin was not run; ``error``: modelled / twin - 1;
     ``rate`` in MAC per cycle, of twin cycles if there are any; ``intensity`` in MAC per byte, every operand counted
     once; ``utilisation``: rate / the unit's roof; ``roof_share``: rate / the lower of the unit's roof and the link's
-    (``limit`` names it). None if there are no MACs."""
+    (``limit`` names it). None if there are no MACs. ``estimate``: what of the modelled cycles is an estimate."""
 
     index: int
     title: str
@@ -35,6 +36,7 @@ class Row:
     utilisation: float | None
     limit: str | None
     roof_share: float | None
+    estimate: str
 
 
 def unit_roofs(report: Mapping[str, Any]) -> dict[str, float]:
@@ -94,4 +96,5 @@ def _row(
         utilisation=utilisation,
         limit=limit if rate else None,
         roof_share=rate / roof if rate and roof else None,
+        estimate=estimate_of(layer),
     )
