@@ -7,11 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from clock_names import CONTROL, clocks
-from conftest import Driver, Script
 from match_gap9 import formulas
 from match_gap9.cluster import counted
 from match_gap9.constants import values
 from test_pulp_nn_conv import make
+
+from conftest import Driver, Script
 
 TIMING = values("open-sdk")
 

@@ -6,13 +6,13 @@ import ctypes
 from collections.abc import Callable
 
 import pytest
-from conftest import HERE, WARNINGS, sources
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from match_core.lower.interfaces import context_header
 from match_gap9.interfaces import CONV2D, DEPTHWISE2D, LINEAR
 from match_gap9.timing import HEADER_NAME, render_timing_header
 
+from conftest import HERE, WARNINGS, sources
 from tests.c_objects import link_cached
 from tests.examples import examples
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 from clock_names import CONTROL, NE16, clocks
-from conftest import Driver, Script
 from ne16_harness import NO_RESOLVE, Layer
+
+from conftest import Driver, Script
 
 Rows = Callable[[str], list[dict[str, str]]]
 

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from clock_names import CONTROL, L3, clocks
-from conftest import Driver, Script
 from match_gap9 import formulas_dma
 from match_gap9.constants import values
 from numpy.typing import NDArray
+
+from conftest import Driver, Script
 
 Dumped = Callable[..., NDArray[np.generic]]
 

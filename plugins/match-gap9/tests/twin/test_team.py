@@ -7,11 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from clock_names import CLUSTER, CONTROL, clocks
-from conftest import Driver, Script
 from match_gap9 import formulas
 from match_gap9.cluster import counted
 from match_gap9.constants import values
 from numpy.typing import NDArray
+
+from conftest import Driver, Script
 
 Dumped = Callable[..., NDArray[np.generic]]
 

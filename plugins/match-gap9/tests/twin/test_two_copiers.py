@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import HERE, SANITIZE, WARNINGS, repository, sources
 from match_core.lower.interfaces import context_header
 from match_gap9.emit import INTERFACES
 from match_gap9.timing import HEADER_NAME, render_timing_header
 
+from conftest import HERE, SANITIZE, WARNINGS, repository, sources
 from tests.c_objects import link_cached
 
 PLATFORM = repository() / "plugins/match-gap9/src/match_gap9/runtime/match_gap9_platform.c"

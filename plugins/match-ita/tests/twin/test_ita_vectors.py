@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from conftest import vector_names
 from ita_jobs import SINGLE_ATTENTION, Job, Jobs
 from ita_twin_harness import (
     FAST,
@@ -24,6 +23,8 @@ from ita_twin_harness import (
 )
 from match_ita.arithmetic import RequantStep
 from numpy.typing import NDArray
+
+from conftest import vector_names
 
 Vectors = Callable[[str], dict[str, NDArray[np.generic]]]
 
