@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
-from match_beyond.fetching import Fetching, Option
+from match_beyond.fetching import Fetching, Found, Option
 from match_beyond.planning import plan
 from match_core.contract.hardware import Link
 from match_core.contract.planning import Plan, PlanRequest
@@ -217,3 +217,24 @@ def test_small_problems_are_solved_as_well_as_by_trying_everything(seed: int) ->
     tried = (problem.replayed(chosen) for chosen in product(*(range(len(ways)) for ways in options)))
     best = min(one.cycles for one in tried if one is not None)
     assert (before if found is None else found).cycles == best
+
+
+def test_the_search_replays_so_many_tasks_however_large_the_network_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Counted(Fetching):
+        replays = 0
+
+        def replayed(self, chosen: Sequence[int], limit: int | None = None) -> Found | None:
+            type(self).replays += 1
+            return super().replayed(chosen, limit)
+
+    monkeypatch.setattr("match_beyond.fetching.VISITED", 40_000)
+    monkeypatch.setattr("match_beyond.fetching.REPLAYS", (5, 10))
+    options = [ways(100 if task % 50 else 2000, 50) for task in range(400)]
+    groups = [[task] for task in range(len(options))]
+    large = Counted(groups, options, [0] * 400, 2_000, range(401), (), LINK, [0] * 400)
+    streamed = large.replayed([0] * 400)
+    assert streamed is not None
+    Counted.replays = 0
+    found = large.improved([0] * 400, streamed.cycles)
+    assert found is not None and found.cycles < streamed.cycles
+    assert Counted.replays <= 2 + 3 * 40_000 // 400 + 5

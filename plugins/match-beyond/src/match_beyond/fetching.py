@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from match_core.contract.hardware import Link
     from match_core.contract.mapping import Assignment
 
-#: How often all groups are visited one after another.
-PASSES = 4
+#: How often all groups are visited one after another, and the tasks and copies that are replayed for it: in a network of
+#: thousands of tasks, so many exchanges are tried that promise most.
+PASSES, VISITED = 4, 1_000_000
 #: Effort of annealing: tasks and copies that are replayed (some 0.5 s), within these numbers of replays.
-EFFORT, REPLAYS = 400_000, (1_000, 8_000)
+EFFORT, REPLAYS = 400_000, (250, 8_000)
 #: Where annealing starts: cycles that an exchange may cost, as a part of all.
 HEAT = 0.001
 #: The buffer that stands for all constants of the store.
@@ -103,23 +104,37 @@ class Fetching:
         best = self._annealed(min((self._climbed(found) for found in begun), key=lambda found: found.cycles))
         return best if best.cycles < before else None
 
+    @property
+    def _size(self) -> int:
+        """Tasks and copies of a replay."""
+        return len(self.live) + len(self.given)
+
     def _climbed(self, now: Found) -> Found:
         for _ in range(PASSES):
             before = now.cycles
-            for group, options in enumerate(self.options):
-                for option in range(len(options)):
-                    other = (*now.chosen[:group], option, *now.chosen[group + 1 :])
-                    found = self.replayed(other, now.cycles) if option != now.chosen[group] else None
-                    now = found if found is not None and found.cycles < now.cycles else now
+            for group, option in self._exchanges(now.chosen):
+                other = (*now.chosen[:group], option, *now.chosen[group + 1 :])
+                found = self.replayed(other, now.cycles) if option != now.chosen[group] else None
+                now = found if found is not None and found.cycles < now.cycles else now
             if now.cycles == before:
                 break
         return now
+
+    def _exchanges(self, chosen: Sequence[int]) -> list[tuple[int, int]]:
+        """(group, option) in order; of many, those whose tasks are shortened most."""
+        every = [(group, option) for group, options in enumerate(self.options) for option in range(len(options))]
+        count = VISITED // PASSES // self._size
+        if len(every) <= count:
+            return every
+        work = [[sum(option.cycles) for option in options] for options in self.options]
+        gain = [work[group][chosen[group]] - work[group][option] for group, option in every]
+        return [every[place] for place in sorted(range(len(every)), key=lambda place: -gain[place])[:count]]
 
     def _annealed(self, now: Found) -> Found:
         """The best of a deterministic walk, climbed."""
         best, dice = now, random.Random(0)
         groups = [group for group, options in enumerate(self.options) if len(options) > 1]
-        count = max(REPLAYS[0], min(REPLAYS[1], EFFORT // (len(self.live) + len(self.given))))
+        count = max(REPLAYS[0], min(REPLAYS[1], EFFORT // self._size))
         for step in range(count):
             chosen = list(now.chosen)
             for group in dice.sample(groups, min(len(groups), dice.choice((1, 2, 2, 3)))):
