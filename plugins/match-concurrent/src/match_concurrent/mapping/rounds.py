@@ -33,9 +33,9 @@ APART = 2
 #: second queue works for at least this part of the time, an estimate. On ITA it works for a fifth; there, they
 #: shortened one of three encoders, by 0.05 %.
 EXCHANGED, BALANCED = 2, 0.5
-#: The parts of the effort in which windows are solved where units are not balanced: they end early where nothing is
-#: found. Of ITA's encoders one takes 0.4 % longer; the Transformer block on Carfield, which is balanced, would take
-#: 1.9 %.
+#: The parts of the effort in which windows are solved where units are not balanced, and those of other starts: they end
+#: early where nothing is found. Of ITA's encoders one takes 0.4 % longer; the Transformer block on Carfield, which is
+#: balanced, would take 1.9 %.
 TURNS = (1 / 8, 1 / 8, 1 / 4, 1 / 2)
 #: Rounds behind the first one, which price similar parts, shorten a result by less than this part: an estimate; on
 #: GAP9 they shortened those of MLPerf Tiny's networks by at most 0.7 %.
@@ -167,7 +167,7 @@ def _optimised(
     found = solve_windows(first, share_options, evaluator, seconds / 2 if several else seconds, turns)
     if several and thorough:  # the other half of the effort, for the others together
         part = seconds / 2 / len(others)
-        also = (solve_windows(other, share_options, evaluator, part) for other in others)
+        also = (solve_windows(other, share_options, evaluator, part, TURNS) for other in others)
         found = min((found, *also), key=lambda evaluation: evaluation.value)
     if found.value < first.value and len(share_options) > WINDOW + STRIDE:
         again = solve_windows(first, share_options, evaluator, MORE * seconds)
