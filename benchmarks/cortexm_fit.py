@@ -17,7 +17,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from match_core.plugin.facade import Plugins
 from match_cortexm.cores import CORE_NAMED
 from match_cortexm.figures import FILE, GENERAL, LIKE, OWN
 from match_host.constants import OPERATION_CYCLES
@@ -191,12 +190,11 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cores", nargs="*", metavar="CORE", help=f"of {', '.join(CORES)}; default: those with figures")
     options = parser.parse_args(arguments)
-    plugins = Plugins.load()
     for core in options.cores or [core for core in CORES if core not in LIKE]:
         layers = []
         for seed, rounds, spread in COLLECTED:
             with explored(spread):
-                layers += made_layers(core, seed, rounds, plugins)
+                layers += made_layers(core, seed, rounds)
         sys.stdout.write(f"{core}: {len(layers)} layers\n")
         found = fitted(layers, CORE_NAMED[core].unaligned)
         figures = {**json.loads(FILE.read_text(encoding="utf-8")), core: found}

@@ -221,7 +221,8 @@ def build_movement(nodes: tuple[gs.Node, ...], function: str) -> Built:
         work += write_copy(copy, dtype, code, uses)
     shapes = "x".join(map(str, shape_of(node.inputs[0])))
     comment = f"{node.op}: {shapes} to {'x'.join(map(str, shape_of(node.outputs[0])))}"
-    return Built(arguments, inline_code(function, comment, arguments, node.outputs, code.text, uses), work)
+    told = _loops(copies[0]) if len(copies) == 1 else {}
+    return Built(arguments, inline_code(function, comment, arguments, node.outputs, code.text, uses), work, told=told)
 
 
 def _is_computed(node: gs.Node) -> bool:
@@ -280,6 +281,15 @@ def _write_tiles(variables: Sequence[tuple[str, int]], crossed: tuple[int, int],
         code.line(text)
     count = elements(tuple(size for _, size in variables))
     return Work(memory=2, steps=1).times(count) + Work(steps=1).times(count // TILE)
+
+
+def _loops(copy: Copy) -> dict[str, int]:
+    """The number of loops of a copy, turns of the ``inner`` one and of the one ``outer`` to it, and how far apart the
+    elements are that an inner loop reads."""
+    nest = merge(copy.shape, [copy.source_strides, copy.target_strides])
+    sizes = [1, 1, *(size for _, size in nest.variables)]
+    strides = [0, *(stride for _, stride in nest.terms(copy.source_strides))]
+    return {"loops": len(nest.groups), "inner": sizes[-1], "outer": sizes[-2], "apart": strides[-1]}
 
 
 def write_copy(copy: Copy, dtype: np.dtype[np.generic], code: Code, uses: Uses) -> Work:
