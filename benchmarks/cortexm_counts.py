@@ -31,13 +31,11 @@ from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
 from benchmarks.cortexm_boards import CORES, made_board
-from benchmarks.cortexm_cache import counted
+from benchmarks.cortexm_cache import Network, counted, kept
 from benchmarks.cortexm_made import made_networks
 
 #: The share of layers that own kernels leave to the host's, and what these then cost.
 _LEFT, _MOST = 0.25, 10**9
-#: A model, and its samples.
-Network = tuple[onnx.ModelProto, Mapping[str, NDArray[np.generic]]]
 T = TypeVar("T")
 
 
@@ -60,10 +58,39 @@ def _plugins() -> Plugins:
     return Plugins.load()
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task of a program: its workload, instructions counted and modelled, and the share of products with an operand
+    0, if that decides them."""
+
+    title: str
+    workload: Workload
+    counted: int
+    modelled: int
+    zeros: float | None
+
+
 def layers_of(
     model: Path, inputs: Mapping[str, NDArray[np.generic]], core: str, target: str | None = None
 ) -> list[Layer]:
     """The layers of a network on a core; ``target``: with this core, None: one with the core's own kernels."""
+    return [layer_of(task, core) for task in tasks_of(model, inputs, core, target)]
+
+
+def layer_of(task: Task, core: str) -> Layer:
+    """The model's view of a task."""
+    workload, zeros = task.workload, task.zeros
+    tile, informed = {dim.name: np.array(dim.size) for dim in workload.dims}, task.modelled
+    if zeros is not None:
+        informed = int(replace(cost.cost_on(core), zeros=zeros).kernel_cycles(workload, tile))
+    layer = figures_keys(workload), counts_of(workload, zeros), task.counted, task.modelled, zeros or 0.0, informed
+    return Layer(task.title, *layer)
+
+
+def tasks_of(
+    model: Path, inputs: Mapping[str, NDArray[np.generic]], core: str, target: str | None = None
+) -> list[Task]:
+    """The tasks that take instructions."""
     machine, plugins = CORES[core][1], _plugins()
     runner = next(runner for runner in plugins.runners() if runner.name == "qemu")
     with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
@@ -76,16 +103,11 @@ def layers_of(
     tasks = [task.assignment for task in compilation.program.tasks]
     firsts = [task.candidate.match.nodes[0] for task in tasks]
     shares = [None] * len(tasks) if CORE_NAMED[core].fpu else _zeros(compilation.model, firsts, inputs)
-    found = []
-    for index, title, instructions in counts:
-        workload, zeros = tasks[index].candidate.workload, shares[index]
-        tile = {dim.name: np.array(dim.size) for dim in workload.dims}
-        modelled = informed = int(tasks[index].schedule.cost.total_cycles)
-        if zeros is not None:
-            informed = int(replace(cost.cost_on(core), zeros=zeros).kernel_cycles(workload, tile))
-        layer = figures_keys(workload), counts_of(workload, zeros), instructions, modelled, zeros or 0.0, informed
-        found.append(Layer(title, *layer))
-    return found
+    return [
+        Task(title, task.candidate.workload, instructions, int(task.schedule.cost.total_cycles), shares[index])
+        for index, title, instructions in counts
+        for task in (tasks[index],)
+    ]
 
 
 def _zeros(model: Model, nodes: Sequence[gs.Node], inputs: Mapping[str, NDArray[np.generic]]) -> list[float | None]:
@@ -102,15 +124,30 @@ def _zeros(model: Model, nodes: Sequence[gs.Node], inputs: Mapping[str, NDArray[
 
 
 def made_layers(core: str, seed: int, rounds: int) -> list[Layer]:
-    """The layers of made networks."""
+    """The layers of made networks, with the kernels of today's figures."""
+    return _made(core, seed, rounds, partial(layers_of_model, core))
+
+
+def explored_layers(core: str, seed: int, rounds: int, spread: float) -> list[Layer]:
+    """The layers of made networks, with kernels that depend on no figures (``_Explorer``)."""
+    with explored(spread):
+        return _made(core, seed, rounds, partial(_explored, core, spread))
+
+
+def _made(core: str, seed: int, rounds: int, work: Callable[[Network], list[Layer]]) -> list[Layer]:
     halves = ((False, True),) if CORE_NAMED[core].fpu else ()
     kinds = ((True, False), (False, False), (True, True), *halves)
     nets = (net for kind in kinds for net in made_networks(seed, rounds, *kind))
     found: list[Layer] = []
-    for layers in in_processes(partial(layers_of_model, core), ((net.model(), net.arrays()) for net in nets)):
+    for layers in in_processes(work, ((net.model(), net.arrays()) for net in nets)):
         found += layers
         sys.stderr.write(f"{core}: {len(found)} layers\n")
     return found
+
+
+def _explored(core: str, spread: float, network: Network) -> list[Layer]:
+    tasks = kept(network, f"{core} {spread}", partial(_tasks_of_model, core, network))
+    return [layer_of(task, core) for task in tasks]
 
 
 def in_processes(work: Callable[[T], list[Layer]], items: Iterable[T]) -> Iterator[list[Layer]]:
@@ -129,11 +166,15 @@ def _in_process(work: Callable[[T], list[Layer]], item: T) -> list[Layer]:
 
 def layers_of_model(core: str, network: Network) -> list[Layer]:
     """The layers of a network that is no file yet."""
+    return [layer_of(task, core) for task in _tasks_of_model(core, network)]
+
+
+def _tasks_of_model(core: str, network: Network) -> list[Task]:
     model, inputs = network
     with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
         path = Path(work) / "net.onnx"
         onnx.save(model, path)
-        return layers_of(path, inputs, core)
+        return tasks_of(path, inputs, core)
 
 
 @dataclass(frozen=True, slots=True)

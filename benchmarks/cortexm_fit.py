@@ -1,7 +1,7 @@
 """Instructions of the parts of kernels on Cortex-M cores, fitted to counts on the emulator.
 
 ``python -m benchmarks.cortexm_fit [CORE ...]`` compiles made networks (cortexm_made.py) for each core, runs them on
-QEMU, and writes ``match_cortexm/figures.json``. Kernels are chosen without figures (``cortexm_counts.explored``), so
+QEMU, and writes ``match_cortexm/figures.json``. Kernels are chosen without figures (``cortexm_counts.explored_layers``), so
 the file depends on nothing but the command. The sum of absolute logarithms of modelled by counted instructions is
 least; no part is negative; a part joins a form's figures if layers that were left out, the largest too, are predicted
 better with it. The fit's errors are printed; ``python -m benchmarks.cortexm_layers`` prints those of layers that it has
@@ -21,7 +21,7 @@ from match_cortexm.cores import CORE_NAMED
 from match_cortexm.figures import FILE, GENERAL, LIKE, OWN
 from match_host.constants import OPERATION_CYCLES
 
-from benchmarks.cortexm_counts import CORES, Layer, explored, made_layers
+from benchmarks.cortexm_counts import CORES, Layer, explored_layers
 
 #: Layers of each kind, where kernels compete at the host's costs and where these vary by a power of e: (seed, rounds,
 #: power).
@@ -30,7 +30,7 @@ COLLECTED = ((0, 8, 0.0), (2, 5, 0.7))
 FEWEST = 3
 #: Copies of single elements and windows of pooling need more layers: the core's own kernels take most of them, and
 #: leave odd ones.
-MANY, ALONE = 5, (", elements", ", woven", ", woven rows", ", few rows", ", few columns")
+MANY, ALONE = 5, (", elements", ", loops", ", few columns")
 #: Products of regions and those of integers of one pattern need more too: compilers keep the sums of some loops in
 #: registers and those of others, of the same form, on the stack, which differ twofold. Few layers tell their luck, many
 #: the mean.
@@ -193,8 +193,7 @@ def main(arguments: Sequence[str]) -> int:
     for core in options.cores or [core for core in CORES if core not in LIKE]:
         layers = []
         for seed, rounds, spread in COLLECTED:
-            with explored(spread):
-                layers += made_layers(core, seed, rounds)
+            layers += explored_layers(core, seed, rounds, spread)
         sys.stdout.write(f"{core}: {len(layers)} layers\n")
         found = fitted(layers, CORE_NAMED[core].unaligned)
         figures = {**json.loads(FILE.read_text(encoding="utf-8")), core: found}

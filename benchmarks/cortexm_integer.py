@@ -70,6 +70,21 @@ def _requantised(net: Net) -> None:
     _shaped(net, "RequantShift", (1, channels, *size), _whole(net, channels, *size), factor, addend, **numbers)
 
 
+def _requantised_sums(net: Net, kernel: int, depthwise: bool = False) -> None:
+    """A convolution of whole numbers, whose factors are too small for a shift of words."""
+    outputs, size = some_channels(net), net.between(kernel + 1, 12)
+    inputs, wide = outputs if depthwise else 4 * net.between(1, 8), size + net.between(0, 4)
+    pads, levels = kernel // 2 * net.between(0, 1), net.between(0, 1)
+    weight = net.constant(net.rng.integers(-127, 128, (outputs, 1 if depthwise else inputs, kernel, kernel)))
+    group, x = outputs if depthwise else 1, _whole(net, inputs, size, wide)
+    y = net.add("Conv", x, weight, pads=[pads] * 4, group=group, kernel_shape=[kernel] * 2)
+    factor = net.constant(net.rng.integers(10, 200, (outputs, 1, 1)))
+    addend = net.constant(net.rng.integers(-50_000, 50_000, (outputs, 1, 1)))
+    numbers = {"div": np.array(2.0 ** net.between(14, 18), np.float32), "n_levels_out": _LEVELS}
+    shape = 1, outputs, size + 2 * pads - kernel + 1, wide + 2 * pads - kernel + 1
+    _shaped(net, "RequantShift", shape, y, factor, addend, **numbers, signed=np.array([levels], np.float32))
+
+
 def _image(net: Net) -> tuple[int, ...]:
     return some_channels(net), net.between(2, 14), net.between(2, 14)
 
@@ -131,6 +146,9 @@ QUANTLIB_KINDS: dict[str, Callable[[Net], None]] = {
     "integer_mean": _integer_mean,
     "requantised": _requantised,
     "requantised_2": _requantised,
+    "requantised_sums": lambda net: _requantised_sums(net, 3),
+    "requantised_sums_1": lambda net: _requantised_sums(net, 1),
+    "requantised_depthwise": lambda net: _requantised_sums(net, 3, depthwise=True),
     "rescaled": _rescaled,
     "added_evenly": _added_evenly,
     "real_activation": _real_activation,

@@ -284,12 +284,13 @@ def _write_tiles(variables: Sequence[tuple[str, int]], crossed: tuple[int, int],
 
 
 def _loops(copy: Copy) -> dict[str, int]:
-    """The number of loops of a copy, turns of the ``inner`` one and of the one ``outer`` to it, and how far apart the
-    elements are that an inner loop reads."""
+    """The number of loops of a copy, turns of the ``inner`` one and of the one ``outer`` to it, how far apart the
+    elements are that an inner loop reads, and turns of the loop that goes ``along`` neighbours of the source."""
     nest = merge(copy.shape, [copy.source_strides, copy.target_strides])
-    sizes = [1, 1, *(size for _, size in nest.variables)]
-    strides = [0, *(stride for _, stride in nest.terms(copy.source_strides))]
-    return {"loops": len(nest.groups), "inner": sizes[-1], "outer": sizes[-2], "apart": strides[-1]}
+    sizes, strides = [size for _, size in nest.variables], [stride for _, stride in nest.terms(copy.source_strides)]
+    along = next((size for size, stride in zip(sizes, strides, strict=True) if stride == 1), 1)
+    outer, inner = [1, 1, *sizes][-2:]
+    return {"loops": len(sizes), "inner": inner, "outer": outer, "apart": [0, *strides][-1], "along": along}
 
 
 def write_copy(copy: Copy, dtype: np.dtype[np.generic], code: Code, uses: Uses) -> Work:
