@@ -68,7 +68,7 @@ def kept(network: Network, how: str, tasks: Callable[[], list[T]]) -> list[T]:
         found = tasks()
         FOLDER.mkdir(parents=True, exist_ok=True)
         path.write_bytes(pickle.dumps(found))
-    found = pickle.loads(path.read_bytes())
+    found: list[T] = pickle.loads(path.read_bytes())
     return found
 
 
@@ -78,7 +78,8 @@ def _code() -> str:
     made = hashlib.sha256()
     for name in _PACKAGES:
         for path in sorted((ROOT / name).rglob("*")):
-            if path.suffix in (".py", ".mako", *_SOURCES) and not (name.endswith("match_cortexm") and path.stem in _MODEL):
+            prices = name.endswith("match_cortexm") and path.stem in _MODEL
+            if path.suffix in (".py", ".mako", *_SOURCES) and not prices:
                 made.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
     return made.hexdigest()
 
@@ -101,5 +102,5 @@ def _digest(directory: Path, inputs: Mapping[str, NDArray[np.generic]], place: P
 
 @cache
 def _tools() -> list[str]:
-    names = ("arm-none-eabi-gcc", "qemu-system-arm")
-    return [run([name, "--version"], capture_output=True, text=True, check=True).stdout for name in names if which(name)]
+    tools = [name for name in ("arm-none-eabi-gcc", "qemu-system-arm") if which(name)]
+    return [run([name, "--version"], capture_output=True, text=True, check=True).stdout for name in tools]

@@ -36,7 +36,9 @@ def _integer_norm(net: Net) -> None:
     weight = net.constant(net.rng.integers(50_000, 300_000, columns))
     bias = net.constant(net.rng.integers(-9_000, 9_000, columns))
     divisor = np.array([2.0 ** net.between(13, 15)], np.float32)
-    _shaped(net, "iLayerNorm", (1, rows, columns), _whole(net, rows, columns), weight, bias, D=divisor, n_levels=_LEVELS)
+    _shaped(
+        net, "iLayerNorm", (1, rows, columns), _whole(net, rows, columns), weight, bias, D=divisor, n_levels=_LEVELS
+    )
 
 
 def _integer_softmax(net: Net) -> None:
@@ -136,6 +138,14 @@ def _one_channel(net: Net) -> None:
     net.result(net.add("Relu", y) if net.between(0, 1) else y)
 
 
+def _plain_product(net: Net) -> None:
+    """The product of two computed matrices, in 32 bits."""
+    heads, rows, depth, columns = net.between(1, 4), net.between(4, 40), net.between(4, 40), net.between(4, 40)
+    sources = (plain_input(net, 1, heads, *sizes) for sizes in ((rows, depth), (depth, columns)))
+    name = net.add("MatMulInteger", *sources)
+    net.outputs.append(helper.make_tensor_value_info(name, TensorProto.INT32, None))
+
+
 QUANTLIB_KINDS: dict[str, Callable[[Net], None]] = {
     "integer_norm": _integer_norm,
     "integer_norm_2": _integer_norm,
@@ -149,6 +159,7 @@ QUANTLIB_KINDS: dict[str, Callable[[Net], None]] = {
     "requantised_sums": lambda net: _requantised_sums(net, 3),
     "requantised_sums_1": lambda net: _requantised_sums(net, 1),
     "requantised_depthwise": lambda net: _requantised_sums(net, 3, depthwise=True),
+    "plain_product": _plain_product,
     "rescaled": _rescaled,
     "added_evenly": _added_evenly,
     "real_activation": _real_activation,

@@ -81,7 +81,7 @@ def _competes(workload: Workload) -> bool:
 
 def _varied(workload: Workload) -> bool:
     """Whether instructions of a kernel of the host vary between layers of one form, and the core has an own one."""
-    replaced = stored(workload) or any(word in workload.kind for word in ("requant", "region"))
+    replaced = any(word in workload.kind for word in ("requant", "region"))  # others have 32 bits
     single = stored(workload) and workload.operands[1].axes[-1].size == 1  # one output: sums stay in registers
     single |= shifted(workload) or "grouped" in figures_keys(workload)[0]  # which no own kernel takes
     return workload.kind == _SOFTMAX or ("tile_macs" in workload.parameters and replaced and not single)

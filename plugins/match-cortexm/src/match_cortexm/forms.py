@@ -132,6 +132,8 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     that of 0. ``zeros``: the share of products and terms with an operand 0; with it, ``nonzero`` counts the others, of
     float32."""
     found = _counts_of(workload)
+    if "words" in found:  # which are no sums of 64 bits
+        found = {**found, "wide": found["wide"] - found["words"]}
     summed = workload.macs or workload.kind.endswith(_TERMS)
     if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found) or "tile_macs" in found:
         return found
