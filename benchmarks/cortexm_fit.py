@@ -5,8 +5,8 @@ QEMU, and writes ``match_cortexm/figures.json``. Kernels are chosen without figu
 (``cortexm_counts.explored_layers``), so the file depends on nothing but the command. Networks that the same code
 compiled before are not counted again (cortexm_cache.py). The sum of absolute logarithms of modelled by counted
 instructions is least; no part is negative; a part joins a form's figures if layers that were left out, the largest
-too, are predicted better with it. The fit's errors are printed; ``python -m benchmarks.cortexm_layers`` prints those of layers that it has
-not seen.
+too, are predicted better with it. The fit's errors are printed; ``python -m benchmarks.cortexm_layers`` prints those of
+layers that it has not seen.
 """
 
 from __future__ import annotations

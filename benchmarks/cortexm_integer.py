@@ -167,3 +167,63 @@ QUANTLIB_KINDS: dict[str, Callable[[Net], None]] = {
     "even_average_2": _even_average,
     **{f"one_channel_{number}": _one_channel for number in range(3)},
 }
+
+
+def _added_constant(net: Net) -> None:
+    """Bytes and a constant for each column, or for each element."""
+    rows, columns = net.between(2, 40), net.between(4, 80)
+    shape = (columns,) if net.between(0, 1) else (rows, columns)
+    scale = net.rng.uniform(0.01, 0.03)
+    x = net.real(plain_input(net, 1, rows, columns), scale, net.between(-20, 20))
+    other = net.real(net.constant(net.rng.integers(-127, 128, shape), np.int8), scale / net.between(1, 4), 0)
+    _stored(net, net.add("Add", x, other), net.rng.uniform(0.02, 0.05), net.between(-20, 20))
+
+
+def _few_casts(net: Net) -> None:
+    """A few bytes as real numbers."""
+    x = net.add("Cast", plain_input(net, 1, net.between(2, 16)), to=TensorProto.FLOAT)
+    net.outputs.append(helper.make_tensor_value_info(x, TensorProto.FLOAT, None))
+
+
+def _joined_rows(net: Net) -> None:
+    """A few short rows behind each other."""
+    columns = net.between(8, 60) if net.between(0, 1) else 4 * net.between(2, 15)
+    parts = [plain_input(net, 1, columns) for _ in range(net.between(2, 4))]
+    name = net.add("Concat", *parts, axis=net.between(0, 1))
+    net.outputs.append(helper.make_tensor_value_info(name, TensorProto.INT8, None))
+
+
+def _mean_of_squares(net: Net) -> None:
+    shape = 1, net.between(4, 40), net.between(18, 120)
+    x = f"x{len(net.inputs)}"
+    net.inputs.append(helper.make_tensor_value_info(x, TensorProto.FLOAT, shape))
+    net.bytes_ += 4 * int(np.prod(shape))
+    x = net.add("Pow", x, net.constant(2.0))
+    y = net.add("ReduceMean", x, net.constant([-1], np.int64), keepdims=1)
+    net.outputs.append(helper.make_tensor_value_info(y, TensorProto.FLOAT, None))
+
+
+def _near_pairs(net: Net) -> None:
+    """Pairs of a few rows."""
+    shape = 1, net.between(2, 8), net.between(20, 70), 2
+    net.result(net.add("Transpose", net.source(*shape), perm=[0, 2, 1, 3]))
+
+
+def _short_softmax(net: Net) -> None:
+    """QuantLib's softmax of short lines."""
+    shape = net.between(1, 8), net.between(2, 20), net.between(4, 16)
+    numbers = {"coeffA": 1, "coeffB": 173, "coeffC": 15_599, "log2": net.between(100, 255)}
+    given = {name: np.array([value], np.float32) for name, value in numbers.items()}
+    _shaped(net, "iSoftmax", (1, *shape), _whole(net, *shape), **given, n_levels=_LEVELS)
+
+
+#: Of int8 networks, too.
+FEW_KINDS: dict[str, Callable[[Net], None]] = {
+    "added_constant": _added_constant,
+    "added_constant_2": _added_constant,
+    "few_casts": _few_casts,
+    "joined_rows": _joined_rows,
+    "mean_of_squares": _mean_of_squares,
+    "near_pairs": _near_pairs,
+    "short_softmax": _short_softmax,
+}

@@ -1,5 +1,5 @@
-"""Small networks of architectures that no other benchmark has, for ``benchmarks.cortexm_layers``: its fourth set, listed
-before any of their layers was counted.
+"""Small networks of architectures that no other benchmark has, for ``benchmarks.cortexm_layers``: its fourth set,
+listed before any of their layers was counted.
 
 All are made with a fixed seed, in float32, and quantised to 8 bits by ONNX Runtime's static quantiser.
 """

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _VECTOR_BYTES = 16
 #: Patterns of the host that combine the elements of windows and lines.
 _WINDOWS = ("pool", "reduce")
+#: Patterns of the host that go through lines several times.
+_LINES = ("softmax", "norm")
 #: Ends of the names of those that add them up.
 _TERMS = ("average_pool", "reduce_mean", "reduce_sum")
 _BYTE_BITS = 8
@@ -44,6 +46,7 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     bits = workload.operands[-1].element_bits
     half = "half" in counts
     numbers = "half" if half else "float" if floating else str(bits)
+    kind = kind.removesuffix("_between")  # the same loops as those of other regions
     key = f"{kind} {numbers}"
     if kind in MOVES:
         form = move(workload)
@@ -74,6 +77,8 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     plain = (f"{key}, plain",) if "region" in kind and not set(counts) - _PLAIN else ()
     repeated, last = _broadcast(workload), workload.operands[-1].axes[-1:]
     lines = (f"{key}, {form}{repeated} of few",) if repeated and last[0].size <= UNROLLED else ()
+    if any(name in kind for name in _LINES) and last and last[0].size <= UNROLLED:
+        lines = (f"{key}, {form} of short lines",)
     special = *lines, f"{key}, {form}{repeated}", f"{key}, {form}"
     if "region" in kind and bits == _BYTE_BITS and _quantises(counts):
         special += (f"host_quantize_linear {numbers}, {form.replace('1 integer ', '')}",)

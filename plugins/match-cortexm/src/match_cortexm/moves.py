@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
+from math import gcd, prod
 from typing import TYPE_CHECKING
 
 from match_cortexm.windows import IMAGE_AXES
@@ -23,7 +23,7 @@ _TILE = 8
 #: Turns of an inner loop that compilers unroll (gcc's max-completely-peel-times is 16, of branches back), those of a
 #: loop over bytes whose distance is no power of two, and elements of two loops that are unrolled whole: counted with
 #: gcc 12.2 for M0+, M4 and M55. Registers hold about 40 elements of the last.
-_TURNS, _BYTE_TURNS, _WHOLE, _HELD = 17, 80, 72, 40
+_TURNS, _BYTE_TURNS, _WHOLE, _HELD = 17, 120, 72, 40
 #: Turns of loops that have figures of their own.
 _SHORT = 4
 #: What the host tells of its loops.
@@ -39,9 +39,29 @@ def moved(workload: Workload) -> Mapping[str, int]:
         elements, lines = counts["elements"], counts["elements"] // counts["inner"]
         beyond = max(0, elements - _HELD) if _is_whole(counts) else 0
         return {"elements": elements, "lines": lines, "images": lines // counts["outer"], "beyond": beyond}
+    if _in_squares(counts):
+        return _squares(counts)
     if workload.kind == "host_concat":  # its loops are those of its sources
-        return {**plain, "runs": runs}
-    return {**plain, "runs": runs, "rows": counts["elements"] // _line(result)}
+        return {**plain, "runs": runs, "unaligned": _unaligned(workload)}
+    rows = counts["elements"] // _line(result)
+    return {**plain, "runs": runs, "rows": rows, "unaligned": _bytes_of(result) - _aligned(counts, result)}
+
+
+def _in_squares(counts: Mapping[str, int]) -> bool:
+    """Whether a copy goes along neighbours of one side in its inner loop, and takes turns of tiles, too."""
+    return counts.get("apart", 1) > 1 and counts.get("steps", 0) > counts["elements"]
+
+
+def _squares(counts: Mapping[str, int]) -> Mapping[str, int]:
+    """Those of a copy in square tiles: lines of these, and the tiles."""
+    inner, along, elements = counts["inner"], counts["along"], counts["elements"]
+    rest, wide = elements // (inner * along), -(-inner // _TILE)
+    return {"elements": elements, "lines": rest * along * wide, "squares": rest * wide * -(-along // _TILE)}
+
+
+def _square_form(counts: Mapping[str, int]) -> str:
+    """Which loops over tiles have as many turns each time."""
+    return "odd tiles" if counts["inner"] % _TILE else "odd lines of tiles" if counts["along"] % _TILE else "tiles"
 
 
 def _by_elements(workload: Workload) -> bool:
@@ -61,6 +81,8 @@ def _loop_form(counts: Mapping[str, int], bits: int) -> str:
     if _is_whole(counts):
         return "elements, whole"
     kept = ", kept" if apart == 1 else ""
+    if counts["loops"] > 2 and inner * counts["outer"] <= _TURNS:  # two loops inside of others
+        return f"elements, images{kept}"
     if inner <= _TURNS:
         return f"elements, lines{f' of {inner}' if inner <= _SHORT else ''}{kept}"
     even = ", even" if apart & (apart - 1) == 0 else ""
@@ -77,11 +99,11 @@ def move(workload: Workload) -> str:
     told = workload.parameters
     if "inner" in told and _by_elements(workload):
         return _loop_form(told, workload.operands[-1].element_bits)
+    if _in_squares(told):
+        return _square_form(told)
     counts = moved(workload)
     size = workload.operands[-1].element_bits // 8
     run = size * counts["elements"] // max(1, counts["runs"])
-    if counts.get("steps", 0) > counts["elements"]:
-        return "odd tiles" if told.get("inner", 0) % _TILE or told.get("along", 0) % _TILE else "tiles"
     alone = size != _WORD_BYTES and counts.get("memory", 0) == 2 * counts["elements"]
     if alone or run < max(_RUN_BYTES, 2 * size):
         return f"elements{_alone(workload)}"
@@ -107,6 +129,32 @@ def _runs(workload: Workload) -> int:
         copied = min(prod(axis.size for axis in operand.axes) for operand in workload.operands)
         return copied // counts["inner"] if counts["apart"] == 1 else copied
     return sum(_runs_of(source, result) for source in sources)
+
+
+def _unaligned(workload: Workload) -> int:
+    """Bytes of the runs of a concatenation that do not begin at a word of both sides: where words have to be aligned,
+    functions of C libraries copy them one by one."""
+    *sources, result = workload.operands
+    lengths = [_bytes_of(source) // max(1, _runs_of(source, result)) for source in sources]
+    line, found = sum(lengths), 0
+    for place, (source, length) in enumerate(zip(sources, lengths, strict=True)):
+        before, runs = sum(lengths[:place]), _bytes_of(source) // max(1, length)
+        starts = [
+            (turn * length % _WORD_BYTES, (before + turn * line) % _WORD_BYTES)
+            for turn in range(min(runs, _WORD_BYTES))
+        ]
+        found += length * runs * sum(start != (0, 0) for start in starts) // max(1, len(starts))
+    return found
+
+
+def _aligned(counts: Mapping[str, int], result: Operand) -> int:
+    """Bytes of the runs of one copy that begin at a word of both sides, which are multiples of their length."""
+    step = _WORD_BYTES // gcd(_WORD_BYTES, counts.get("inner", _WORD_BYTES) * result.element_bits // 8)
+    return _bytes_of(result) // step**2
+
+
+def _bytes_of(operand: Operand) -> int:
+    return prod(axis.size for axis in operand.axes) * operand.element_bits // 8
 
 
 def _runs_of(source: Operand, result: Operand) -> int:
