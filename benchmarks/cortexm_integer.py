@@ -176,7 +176,7 @@ def _added_constant(net: Net) -> None:
     scale = net.rng.uniform(0.01, 0.03)
     x = net.real(plain_input(net, 1, rows, columns), scale, net.between(-20, 20))
     other = net.real(net.constant(net.rng.integers(-127, 128, shape), np.int8), scale / net.between(1, 4), 0)
-    _stored(net, net.add("Add", x, other), net.rng.uniform(0.02, 0.05), net.between(-20, 20))
+    _stored(net, net.add("Add", x, other), scale * net.rng.uniform(0.8, 1.6), net.between(-20, 20))
 
 
 def _few_casts(net: Net) -> None:

@@ -106,6 +106,9 @@ def test_copies_count_runs():
         ((0, 2, 3, 1), (1, 24, 3, 3), "long lines"),
         ((0, 3, 1, 2), (1, 11, 3, 8), "long lines, even"),
         ((0, 3, 1, 2), (1, 20, 9, 9), "loops"),
+        ((0, 2, 3, 1), (1, 4, 9, 9), "woven columns of 4"),
+        ((0, 2, 3, 1), (1, 64, 2, 2), "woven rows of 4"),
+        ((0, 2, 1, 3), (1, 8, 25, 2), "images, kept"),
     ],
 )
 def test_copies_of_single_elements_are_told_apart_by_their_loops(order, shape, form):
@@ -117,6 +120,21 @@ def test_copies_of_single_elements_count_their_lines():
     counts = counts_of(_moved((0, 1, 4, 3, 2), (1, 20, 7, 6, 1)))
     assert counts == {"elements": 840, "lines": 120, "images": 20, "beyond": 0}
     assert counts_of(_moved((0, 2, 3, 1), (1, 16, 2, 2)))["beyond"] == 24
+    woven = counts_of(_moved((0, 2, 3, 1), (1, 4, 9, 9)))  # five vectors of 16 positions, and one position
+    assert (woven["vectors"], woven["rest"]) == (5, 1)
+
+
+def test_tiles_count_their_lines():
+    """Three tiles of up to eight lines by two of up to eight elements."""
+    counts = counts_of(_moved((1, 0), (16, 20)))
+    assert counts == {"elements": 320, "lines": 40, "squares": 6}
+
+
+def test_runs_of_a_concatenation_begin_at_words_or_not():
+    """The second of two rows of 637 bytes."""
+    row, odd = _copy("host_concat", (1, 636), (2, 636)), _copy("host_concat", (1, 637), (2, 637))
+    even, uneven = (replace(one, operands=(one.operands[0], *one.operands)) for one in (row, odd))
+    assert counts_of(even)["unaligned"] == 0 and counts_of(uneven)["unaligned"] == 637
 
 
 @pytest.mark.parametrize(

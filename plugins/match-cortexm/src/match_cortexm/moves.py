@@ -26,6 +26,8 @@ _TILE = 8
 _TURNS, _BYTE_TURNS, _WHOLE, _HELD = 17, 120, 72, 40
 #: Turns of loops that have figures of their own.
 _SHORT = 4
+#: Vectors that one instruction of Helium interleaves, and their bits.
+_WOVEN, _VECTOR_BITS = (2, 4), 128
 #: What the host tells of its loops.
 _TOLD = ("loops", "inner", "outer", "apart", "along")
 
@@ -38,7 +40,8 @@ def moved(workload: Workload) -> Mapping[str, int]:
     if "inner" in counts and _by_elements(workload):
         elements, lines = counts["elements"], counts["elements"] // counts["inner"]
         beyond = max(0, elements - _HELD) if _is_whole(counts) else 0
-        return {"elements": elements, "lines": lines, "images": lines // counts["outer"], "beyond": beyond}
+        found = {"elements": elements, "lines": lines, "images": lines // counts["outer"], "beyond": beyond}
+        return {**found, **_vectors(counts, result.element_bits)}
     if _in_squares(counts):
         return _squares(counts)
     if workload.kind == "host_concat":  # its loops are those of its sources
@@ -71,6 +74,20 @@ def _by_elements(workload: Workload) -> bool:
     return run < _RUN_BYTES and counts.get("memory") == 2 * counts["elements"] == 2 * counts.get("steps", 0)
 
 
+def _is_woven(counts: Mapping[str, int], bits: int) -> bool:
+    """Whether Helium has stores, or loads, of as many vectors as there are columns, or rows."""
+    inner, outer, lanes = counts["inner"], counts["outer"], _VECTOR_BITS // bits
+    columns, rows = inner in _WOVEN and outer >= lanes, outer in _WOVEN and inner > max(lanes, _TURNS)
+    return counts["loops"] == 2 and counts["apart"] == outer and (columns or rows)
+
+
+def _vectors(counts: Mapping[str, int], bits: int) -> Mapping[str, int]:
+    if not _is_woven(counts, bits):
+        return {}
+    whole, rest = divmod(counts["outer" if counts["inner"] in _WOVEN else "inner"], _VECTOR_BITS // bits)
+    return {"vectors": whole, "rest": rest}
+
+
 def _is_whole(counts: Mapping[str, int]) -> bool:
     return counts["elements"] <= _WHOLE and counts["inner"] <= _TURNS
 
@@ -78,6 +95,8 @@ def _is_whole(counts: Mapping[str, int]) -> bool:
 def _loop_form(counts: Mapping[str, int], bits: int) -> str:
     """Which loops of a copy of single elements compilers unroll."""
     inner, apart = counts["inner"], counts["apart"]
+    if _is_woven(counts, bits):
+        return f"elements, woven {f'columns of {inner}' if inner in _WOVEN else f'rows of {apart}'}"
     if _is_whole(counts):
         return "elements, whole"
     kept = ", kept" if apart == 1 else ""
