@@ -139,8 +139,8 @@ def _one_channel(net: Net) -> None:
 
 
 def _plain_product(net: Net) -> None:
-    """The product of two computed matrices, in 32 bits."""
-    heads, rows, depth, columns = net.between(1, 4), net.between(4, 40), net.between(4, 40), net.between(4, 40)
+    """The product of two computed matrices, in 32 bits, of sizes as networks have them."""
+    heads, rows, depth, columns = net.between(1, 4), *(8 * net.between(1, 8) for _ in range(3))
     sources = (plain_input(net, 1, heads, *sizes) for sizes in ((rows, depth), (depth, columns)))
     name = net.add("MatMulInteger", *sources)
     net.outputs.append(helper.make_tensor_value_info(name, TensorProto.INT32, None))

@@ -107,7 +107,7 @@ def test_copies_count_runs():
         ((0, 3, 1, 2), (1, 11, 3, 8), "long lines, even"),
         ((0, 3, 1, 2), (1, 20, 9, 9), "loops"),
         ((0, 2, 3, 1), (1, 4, 9, 9), "woven columns of 4"),
-        ((0, 2, 3, 1), (1, 64, 2, 2), "woven rows of 4"),
+        ((0, 2, 3, 1), (1, 64, 2, 2), "woven rows, whole"),
         ((0, 2, 1, 3), (1, 8, 25, 2), "images, kept"),
     ],
 )

@@ -58,6 +58,7 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         tiles = stored(workload) and len(workload.operands[1].axes) > DEPTHWISE_AXES
         tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiles and not form.endswith(_RARE) else form
         wider = ("products, integer",) if sums == "shifted" else ()
+        key = key.replace("_pad_conv", "_conv") if tile.endswith(" of 1") else key  # one channel: the same loops
         shared = (f"products, {tile}", f"products, {form}", f"products, {sums}", *wider)
         # What comes with the products of a region differs, whatever its numbers are.
         return f"regions, {tile}" if "region" in kind else f"{key}, {tile}", *shared

@@ -96,7 +96,8 @@ def _loop_form(counts: Mapping[str, int], bits: int) -> str:
     """Which loops of a copy of single elements compilers unroll."""
     inner, apart = counts["inner"], counts["apart"]
     if _is_woven(counts, bits):
-        return f"elements, woven {f'columns of {inner}' if inner in _WOVEN else f'rows of {apart}'}"
+        rows = f"rows of {apart}" if inner % (_VECTOR_BITS // bits) else "rows, whole"  # the latter have no loop
+        return f"elements, woven {f'columns of {inner}' if inner in _WOVEN else rows}"
     if _is_whole(counts):
         return "elements, whole"
     kept = ", kept" if apart == 1 else ""
