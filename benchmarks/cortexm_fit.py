@@ -56,6 +56,9 @@ WHOLE = ("tile_macs", "floating_tile_macs", "memory", "steps")
 SUMS_FEWEST = 8
 #: Operations of many instructions, which cost what they do in general where no layer of some figures has them.
 CALLS = ("special", "floating_divide", "wide_divide")
+#: Products that decide no figures: they have those of kernels that requantise them at once, which are preferred then,
+#: as they need less memory.
+LEFT = "host_mat_mul_integer "
 #: Counts of sums of floats on cores without an FPU, the first of the former: calls, which take nearly all instructions.
 SUMS, CALLED = ("stored", "floating_tile_macs"), ("inside", "nonzero", "elements", "floating", "checks", *CALLS)
 Figures = dict[str, float]
@@ -153,7 +156,7 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
         if layer.keys == (OWN,):
             form = next(name for name in layer.counts if name != "elements").rsplit("_", 1)[0]
             groups[f"{OWN} {form}"].append(layer)
-        for key in (key for key in layer.keys if layer.keys != (OWN,)):
+        for key in (key for key in layer.keys if layer.keys != (OWN,) and not layer.keys[0].startswith(LEFT)):
             groups[key].append(layer)
     own = {name.split("_")[0] for layer in layers if layer.keys == (OWN,) for name in layer.counts}
     host = [layer for layer in layers if layer.keys != (OWN,)]

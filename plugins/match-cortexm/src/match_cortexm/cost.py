@@ -29,9 +29,6 @@ _UNKNOWN = 4.0
 #: So do operators on a few numbers that have no figures: regions, which replace them, have.
 _LUCK, _SOFTMAX, _SINGLE = 2.0, "host_softmax_i8", ", few, "
 
-#: Operands of sums, which have no second factor.
-_SUMMED = 2
-
 #: The share of products with an operand 0, on cores without an FPU: an estimate, the mean of what the made layers read.
 ZEROS = 0.45
 
@@ -84,7 +81,7 @@ def _competes(workload: Workload) -> bool:
 
 def _varied(workload: Workload) -> bool:
     """Whether instructions of a kernel of the host vary between layers of one form, and the core has an own one."""
-    replaced = len(workload.operands) > _SUMMED or any(word in workload.kind for word in ("requant", "region"))
+    replaced = stored(workload) or any(word in workload.kind for word in ("requant", "region"))
     single = stored(workload) and workload.operands[1].axes[-1].size == 1  # one output: sums stay in registers
     single |= shifted(workload) or "grouped" in figures_keys(workload)[0]  # which no own kernel takes
     return workload.kind == _SOFTMAX or ("tile_macs" in workload.parameters and replaced and not single)

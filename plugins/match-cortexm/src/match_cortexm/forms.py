@@ -10,7 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from match_cortexm.figures import OWN
-from match_cortexm.moves import MOVES, UNROLLED, move, moved
+from match_cortexm.moves import MOVES, UNROLLED, moved, moves
 from match_cortexm.products import DEPTHWISE_AXES, channels_last, product_form, rows_axis, shifted, stored, windows
 from match_cortexm.transposed import TRANSPOSED, gathered
 from match_cortexm.windows import inside, pooled, tiled, window
@@ -49,8 +49,8 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     kind = kind.removesuffix("_between")  # the same loops as those of other regions
     key = f"{kind} {numbers}"
     if kind in MOVES:
-        form = move(workload)
-        return f"{key}, {form}", f"moves {bits}, {form}", f"moves {bits}"
+        forms = moves(workload)
+        return *(f"{name}, {form}" for form in forms for name in (key, f"moves {bits}")), f"moves {bits}"
     if workload.macs:
         sums = "half" if half else "floating" if {"floating_tile_macs", "floating_macs"} & set(counts) else "integer"
         sums = "shifted" if sums == "integer" and shifted(workload) else sums

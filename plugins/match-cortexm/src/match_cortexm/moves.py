@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from math import gcd, prod
 from typing import TYPE_CHECKING
@@ -112,6 +113,13 @@ def _loop_form(counts: Mapping[str, int], bits: int) -> str:
 def _line(operand: Operand) -> int:
     """Elements of the last axis that has some."""
     return next((axis.size for axis in reversed(operand.axes) if axis.size > 1), 1)
+
+
+def moves(workload: Workload) -> tuple[str, ...]:
+    """How a copy moves elements, and in which form lines are of any length."""
+    form = move(workload)
+    wider = re.sub(" of [0-9]", "", form)
+    return (form,) if wider == form or "woven" in form else (form, wider)
 
 
 def move(workload: Workload) -> str:
