@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from match_core.plugin.facade import Plugins
 from numpy.typing import NDArray
 
 from benchmarks.cmsisnn_cases import addition, average, maximum
@@ -91,7 +90,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.parse_args(arguments)
     if library() is None:
         parser.exit(1, "CMSIS_NN_DIR is not set\n")
-    plugins, forms = Plugins.load(), defaultdict[str, list[Layer]](list)
+    forms = defaultdict[str, list[Layer]](list)
     # Layers whose sums are between two results are refused; other weights give others.
     models = [model_of(case, seed, whole=True) for seed, case in enumerate((*LAYERS, *LAYERS[::2]))]
     models += [average(channels, size) for channels, size in ((48, (7, 7)), (20, (3, 5)), (96, (25, 5)), (200, (3, 3)))]
@@ -103,7 +102,7 @@ def main(arguments: Sequence[str]) -> int:
                 with tempfile.TemporaryDirectory(prefix="match-cmsisnn-") as folder:
                     path = Path(folder) / "net.onnx"
                     onnx.save(model, path)
-                    for layer in layers_of(path, _inputs(model), core, plugins, target):
+                    for layer in layers_of(path, _inputs(model), core, target):
                         if layer.keys[0].startswith("cmsis_nn_") and layer.counted:
                             calls = next(name for name in layer.counts if name.endswith("_calls"))
                             forms[calls.removesuffix("_calls")].append(layer)

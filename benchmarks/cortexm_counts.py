@@ -5,20 +5,24 @@ from __future__ import annotations
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache, partial
+from multiprocessing import get_context
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
+from match_core.contract.errors import MatchError
 from match_core.contract.model import Model
 from match_core.contract.runner import Place
 from match_core.contract.workload import Workload
 from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
-from match_core.run.compiled_program import run_program
 from match_cortexm import cost
 from match_cortexm.cores import CORE_NAMED
 from match_cortexm.forms import counts_of, figures_keys
@@ -27,10 +31,12 @@ from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
 
 from benchmarks.cortexm_boards import CORES, made_board
+from benchmarks.cortexm_cache import Network, counted, kept
 from benchmarks.cortexm_made import made_networks
 
 #: The share of layers that own kernels leave to the host's, and what these then cost.
 _LEFT, _MOST = 0.25, 10**9
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +53,45 @@ class Layer:
     informed: int = 0
 
 
+@cache
+def _plugins() -> Plugins:
+    return Plugins.load()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task of a program: its workload, instructions counted and modelled, and the share of products with an operand
+    0, if that decides them."""
+
+    title: str
+    workload: Workload
+    counted: int
+    modelled: int
+    zeros: float | None
+
+
 def layers_of(
-    model: Path, inputs: Mapping[str, NDArray[np.generic]], core: str, plugins: Plugins, target: str | None = None
+    model: Path, inputs: Mapping[str, NDArray[np.generic]], core: str, target: str | None = None
 ) -> list[Layer]:
     """The layers of a network on a core; ``target``: with this core, None: one with the core's own kernels."""
-    machine = CORES[core][1]
+    return [layer_of(task, core) for task in tasks_of(model, inputs, core, target)]
+
+
+def layer_of(task: Task, core: str) -> Layer:
+    """The model's view of a task."""
+    workload, zeros = task.workload, task.zeros
+    tile, informed = {dim.name: np.array(dim.size) for dim in workload.dims}, task.modelled
+    if zeros is not None:
+        informed = int(replace(cost.cost_on(core), zeros=zeros).kernel_cycles(workload, tile))
+    layer = figures_keys(workload), counts_of(workload, zeros), task.counted, task.modelled, zeros or 0.0, informed
+    return Layer(task.title, *layer)
+
+
+def tasks_of(
+    model: Path, inputs: Mapping[str, NDArray[np.generic]], core: str, target: str | None = None
+) -> list[Task]:
+    """The tasks that take instructions."""
+    machine, plugins = CORES[core][1], _plugins()
     runner = next(runner for runner in plugins.runners() if runner.name == "qemu")
     with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
         directory = Path(work) / "net"
@@ -59,20 +99,15 @@ def layers_of(
         board.write_text(made_board(core), encoding="utf-8")
         request = CompileRequest(model=model, target=target or str(board), output=directory, name="net", cache=False)
         compilation = compile_model(request, plugins).compilation
-        result = run_program(directory, inputs, plugins, place=Place(runner, machine))
+        counts = counted(directory, inputs, plugins, Place(runner, machine))
     tasks = [task.assignment for task in compilation.program.tasks]
     firsts = [task.candidate.match.nodes[0] for task in tasks]
     shares = [None] * len(tasks) if CORE_NAMED[core].fpu else _zeros(compilation.model, firsts, inputs)
-    found = []
-    for node in (node for node in result.nodes if node.cycles):
-        workload, zeros = tasks[node.index].candidate.workload, shares[node.index]
-        tile = {dim.name: np.array(dim.size) for dim in workload.dims}
-        modelled = informed = int(tasks[node.index].schedule.cost.total_cycles)
-        if zeros is not None:
-            informed = int(replace(cost.cost_on(core), zeros=zeros).kernel_cycles(workload, tile))
-        layer = figures_keys(workload), counts_of(workload, zeros), node.cycles, modelled, zeros or 0.0, informed
-        found.append(Layer(node.title, *layer))
-    return found
+    return [
+        Task(title, task.candidate.workload, instructions, int(task.schedule.cost.total_cycles), shares[index])
+        for index, title, instructions in counts
+        for task in (tasks[index],)
+    ]
 
 
 def _zeros(model: Model, nodes: Sequence[gs.Node], inputs: Mapping[str, NDArray[np.generic]]) -> list[float | None]:
@@ -88,18 +123,58 @@ def _zeros(model: Model, nodes: Sequence[gs.Node], inputs: Mapping[str, NDArray[
     return [1 - float(np.prod([others[name] for name in names])) if names else None for names in read]
 
 
-def made_layers(core: str, seed: int, rounds: int, plugins: Plugins) -> list[Layer]:
-    """The layers of made networks."""
-    found: list[Layer] = []
+def made_layers(core: str, seed: int, rounds: int) -> list[Layer]:
+    """The layers of made networks, with the kernels of today's figures."""
+    return _made(core, seed, rounds, partial(layers_of_model, core))
+
+
+def explored_layers(core: str, seed: int, rounds: int, spread: float) -> list[Layer]:
+    """The layers of made networks, with kernels that depend on no figures (``_Explorer``)."""
+    with explored(spread):
+        return _made(core, seed, rounds, partial(_explored, core, spread))
+
+
+def _made(core: str, seed: int, rounds: int, work: Callable[[Network], list[Layer]]) -> list[Layer]:
     halves = ((False, True),) if CORE_NAMED[core].fpu else ()
-    for quantised, wide in ((True, False), (False, False), (True, True), *halves):
-        for net in made_networks(seed, rounds, quantised, wide):
-            with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
-                path = Path(work) / "made.onnx"
-                onnx.save(net.model(), path)
-                sys.stderr.write(f"{core}: {len(found)} layers\n")
-                found += layers_of(path, net.arrays(), core, plugins)
+    kinds = ((True, False), (False, False), (True, True), *halves)
+    nets = (net for kind in kinds for net in made_networks(seed, rounds, *kind))
+    found: list[Layer] = []
+    for layers in in_processes(work, ((net.model(), net.arrays()) for net in nets)):
+        found += layers
+        sys.stderr.write(f"{core}: {len(found)} layers\n")
     return found
+
+
+def _explored(core: str, spread: float, network: Network) -> list[Layer]:
+    tasks = kept(network, f"{core} {spread}", partial(_tasks_of_model, core, network))
+    return [layer_of(task, core) for task in tasks]
+
+
+def in_processes(work: Callable[[T], list[Layer]], items: Iterable[T]) -> Iterator[list[Layer]]:
+    """The layers of each item, in order, which as many processes as there are cores find."""
+    with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
+        yield from pool.map(partial(_in_process, work), items)
+
+
+def _in_process(work: Callable[[T], list[Layer]], item: T) -> list[Layer]:
+    """The layers; errors of match, which processes cannot hand over, as text."""
+    try:
+        return work(item)
+    except MatchError as error:
+        raise RuntimeError(str(error)) from None
+
+
+def layers_of_model(core: str, network: Network) -> list[Layer]:
+    """The layers of a network that is no file yet."""
+    return [layer_of(task, core) for task in _tasks_of_model(core, network)]
+
+
+def _tasks_of_model(core: str, network: Network) -> list[Task]:
+    model, inputs = network
+    with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
+        path = Path(work) / "net.onnx"
+        onnx.save(model, path)
+        return tasks_of(path, inputs, core)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """Instructions of the parts of kernels on Cortex-M cores, fitted to counts on the emulator.
 
 ``python -m benchmarks.cortexm_fit [CORE ...]`` compiles made networks (cortexm_made.py) for each core, runs them on
-QEMU, and writes ``match_cortexm/figures.json``. Kernels are chosen without figures (``cortexm_counts.explored``), so
-the file depends on nothing but the command. The sum of absolute logarithms of modelled by counted instructions is
-least; no part is negative; a part joins a form's figures if layers that were left out, the largest too, are predicted
-better with it. The fit's errors are printed; ``python -m benchmarks.cortexm_layers`` prints those of layers that it has
-not seen.
+QEMU, and writes ``match_cortexm/figures.json``. Kernels are chosen without figures
+(``cortexm_counts.explored_layers``), so the file depends on nothing but the command. Networks that the same code
+compiled before are not counted again (cortexm_cache.py). The sum of absolute logarithms of modelled by counted
+instructions is least; no part is negative; a part joins a form's figures if layers that were left out, the largest
+too, are predicted better with it. The fit's errors are printed; ``python -m benchmarks.cortexm_layers`` prints those of
+layers that it has not seen.
 """
 
 from __future__ import annotations
@@ -17,12 +18,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from match_core.plugin.facade import Plugins
 from match_cortexm.cores import CORE_NAMED
 from match_cortexm.figures import FILE, GENERAL, LIKE, OWN
 from match_host.constants import OPERATION_CYCLES
 
-from benchmarks.cortexm_counts import CORES, Layer, explored, made_layers
+from benchmarks.cortexm_counts import CORES, Layer, explored_layers
 
 #: Layers of each kind, where kernels compete at the host's costs and where these vary by a power of e: (seed, rounds,
 #: power).
@@ -31,7 +31,7 @@ COLLECTED = ((0, 8, 0.0), (2, 5, 0.7))
 FEWEST = 3
 #: Copies of single elements and windows of pooling need more layers: the core's own kernels take most of them, and
 #: leave odd ones.
-MANY, ALONE = 5, (", elements", ", woven", ", woven rows", ", few rows", ", few columns")
+MANY, ALONE = 5, (", elements", ", loops", ", few columns")
 #: Products of regions and those of integers of one pattern need more too: compilers keep the sums of some loops in
 #: registers and those of others, of the same form, on the stack, which differ twofold. Few layers tell their luck, many
 #: the mean.
@@ -56,6 +56,9 @@ WHOLE = ("tile_macs", "floating_tile_macs", "memory", "steps")
 SUMS_FEWEST = 8
 #: Operations of many instructions, which cost what they do in general where no layer of some figures has them.
 CALLS = ("special", "floating_divide", "wide_divide")
+#: Products that decide no figures: they have those of kernels that requantise them at once, which are preferred then,
+#: as they need less memory.
+LEFT = "host_mat_mul_integer "
 #: Counts of sums of floats on cores without an FPU, the first of the former: calls, which take nearly all instructions.
 SUMS, CALLED = ("stored", "floating_tile_macs"), ("inside", "nonzero", "elements", "floating", "checks", *CALLS)
 Figures = dict[str, float]
@@ -153,7 +156,7 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
         if layer.keys == (OWN,):
             form = next(name for name in layer.counts if name != "elements").rsplit("_", 1)[0]
             groups[f"{OWN} {form}"].append(layer)
-        for key in (key for key in layer.keys if layer.keys != (OWN,)):
+        for key in (key for key in layer.keys if layer.keys != (OWN,) and not layer.keys[0].startswith(LEFT)):
             groups[key].append(layer)
     own = {name.split("_")[0] for layer in layers if layer.keys == (OWN,) for name in layer.counts}
     host = [layer for layer in layers if layer.keys != (OWN,)]
@@ -191,12 +194,10 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cores", nargs="*", metavar="CORE", help=f"of {', '.join(CORES)}; default: those with figures")
     options = parser.parse_args(arguments)
-    plugins = Plugins.load()
     for core in options.cores or [core for core in CORES if core not in LIKE]:
         layers = []
         for seed, rounds, spread in COLLECTED:
-            with explored(spread):
-                layers += made_layers(core, seed, rounds, plugins)
+            layers += explored_layers(core, seed, rounds, spread)
         sys.stdout.write(f"{core}: {len(layers)} layers\n")
         found = fitted(layers, CORE_NAMED[core].unaligned)
         figures = {**json.loads(FILE.read_text(encoding="utf-8")), core: found}

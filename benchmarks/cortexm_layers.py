@@ -10,45 +10,42 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import onnx
-from match_core.plugin.facade import Plugins
 from match_cortexm.cores import CORE_NAMED
 from match_cortexm.figures import GENERAL, LIKE, OWN, figures_of
 from numpy.typing import NDArray
 from onnx import helper
 
-from benchmarks.cortexm_counts import CORES, Layer, layers_of, made_layers
+from benchmarks.cortexm_counts import CORES, Layer, in_processes, layers_of, layers_of_model, made_layers
 from benchmarks.cortexm_sets import BUILT, LONG, SETS
 from benchmarks.runs import MODELS
 from benchmarks.tables import Cell, Column, Table
 
 COMMAND = "benchmarks.cortexm_layers"
 #: Of made layers; the figures come from another seed.
-SEED = 1
+SEED, MADE = 1, "made"
 Row = tuple[str, str, Layer]
 
 
-def _layers(name: str, core: str, plugins: Plugins) -> list[Layer]:
-    if name == "made":
-        return made_layers(core, SEED, 1, plugins)
+def _layers(core: str, name: str) -> list[Layer]:
     if name in BUILT:
-        return _of(BUILT[name](), (), core, plugins)
+        return _of(BUILT[name](), (), core)
     if name.startswith("quantlib/"):  # one sample, whose arrays have other names than the network's inputs
         folder = MODELS.parent / "data" / name
         with np.load(folder / "inputs.npz") as archive:
-            return _of(onnx.load(folder / "network.onnx"), [archive[key] for key in archive.files], core, plugins)
+            return _of(onnx.load(folder / "network.onnx"), [archive[key] for key in archive.files], core)
     folder = MODELS / name
     with np.load(folder / "inputs.npz") as archive:
         inputs = {key: archive[key][:1] for key in archive.files}
-    return layers_of(folder / "model.onnx", inputs, core, plugins)
+    return layers_of(folder / "model.onnx", inputs, core)
 
 
-def _of(model: onnx.ModelProto, sample: Sequence[NDArray[np.generic]], core: str, plugins: Plugins) -> list[Layer]:
+def _of(model: onnx.ModelProto, sample: Sequence[NDArray[np.generic]], core: str) -> list[Layer]:
     """The layers of a network; inputs of which ``sample`` has none are random numbers."""
     rng = np.random.default_rng(SEED)
     inputs: dict[str, NDArray[np.generic]] = {}
@@ -57,18 +54,17 @@ def _of(model: onnx.ModelProto, sample: Sequence[NDArray[np.generic]], core: str
         dtype, sizes = helper.tensor_dtype_to_np_dtype(kind.elem_type), [axis.dim_value for axis in kind.shape.dim]
         numbers = rng.integers(0, 128, (1, *sizes)) if dtype.kind in "iu" else rng.normal(0, 1, (1, *sizes))
         inputs[value.name] = (sample[place].reshape(1, *sizes) if sample else numbers).astype(dtype)
-    with tempfile.TemporaryDirectory(prefix="match-cortexm-") as work:
-        path = Path(work) / "net.onnx"
-        onnx.save(model, path)
-        return layers_of(path, inputs, core, plugins)
+    return layers_of_model(core, (model, inputs))
 
 
-def rows_of(names: Sequence[str], cores: Sequence[str], plugins: Plugins) -> Iterator[Row]:
+def rows_of(names: Sequence[str], cores: Sequence[str]) -> Iterator[Row]:
     """Core, network and layer."""
     for core in cores:
-        for name in (name for name in names if CORE_NAMED[core].fpu or name not in LONG):
-            for layer in _layers(name, core, plugins):
-                yield core, name, layer
+        stored = [name for name in names if name != MADE and (CORE_NAMED[core].fpu or name not in LONG)]
+        for name, layers in zip(stored, in_processes(partial(_layers, core), stored), strict=True):
+            yield from ((core, name, layer) for layer in layers)
+        if MADE in names:
+            yield from ((core, MADE, layer) for layer in made_layers(core, SEED, 1))
 
 
 def error(layer: Layer, informed: bool = False) -> float:
@@ -149,7 +145,7 @@ def main(arguments: Sequence[str]) -> int:
     if not MODELS.is_dir() and options.names != ["made"]:
         parser.exit(1, f"the networks are not on this machine: there is no {MODELS}\n")
     cores, page = options.core or [core for core in CORES if core not in LIKE], "deploy-cortexm.md"
-    rows = list(rows_of(options.names or names, cores, Plugins.load()))
+    rows = list(rows_of(options.names or names, cores))
     table(rows).write_csv()
     worst = rows if options.all else sorted(rows, key=lambda row: -abs(error(row[2], informed=True)))[:10]
     sys.stdout.write(f"{table(worst).markdown()}\n\n{summary(rows).markdown()}\n")

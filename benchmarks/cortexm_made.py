@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from onnx import helper
 
+from benchmarks.cortexm_integer import FEW_KINDS, QUANTLIB_KINDS
 from benchmarks.cortexm_more import MORE_INTEGER_KINDS, MORE_KINDS
-from benchmarks.cortexm_moved import concat, deep_transpose, heads, pad, slice_, transpose
+from benchmarks.cortexm_moved import MOVED_KINDS, concat, deep_transpose, heads, pad, slice_, transpose
 from benchmarks.cortexm_net import Net, some_channels, some_image, some_rows
 from benchmarks.cortexm_odd import ODD_INTEGER_KINDS, ODD_KINDS
 from benchmarks.cortexm_rare import RARE_INTEGER_KINDS, RARE_KINDS
@@ -317,6 +318,10 @@ def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -
     if not wide:
         more = {**MORE_KINDS, **MORE_INTEGER_KINDS} if quantised else MORE_KINDS
         yield from _networks(Net(np.random.default_rng([seed, number, 4]), quantised), more, rounds)
+        last = {**MOVED_KINDS, **(QUANTLIB_KINDS if quantised else {})}
+        yield from _networks(Net(np.random.default_rng([seed, number, 5]), quantised), last, rounds)
+    if quantised and not wide:
+        yield from _networks(Net(np.random.default_rng([seed, number, 6]), quantised), FEW_KINDS, rounds)
     if quantised:  # one row: classifiers, autoencoders
         net = Net(np.random.default_rng([seed, 2]), quantised)
         for _ in range(2 * rounds):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx_graphsurgeon as gs
 from match_core.contract.workload import Axis, Dim, Operand, Workload
+from match_host.kernels.movement.movement import build_movement
+from match_host.workload import host_workload
 
 
 def copy_of(kind: str, before: tuple[int, ...], after: tuple[int, ...], bits: int = 8) -> Workload:
@@ -15,6 +18,13 @@ def copy_of(kind: str, before: tuple[int, ...], after: tuple[int, ...], bits: in
     elements = int(np.prod(after))
     counts = (("elements", elements), ("memory", elements // 2), ("steps", elements // 4))
     return Workload(kind, (Dim("N", elements, tileable=False),), tuple(operands), 0, counts)
+
+
+def moved(order: tuple[int, ...], shape: tuple[int, ...], dtype=np.int8) -> Workload:
+    """The host's transposition, which tells its loops."""
+    node = gs.Node("Transpose", "move", {"perm": list(order)})
+    node.inputs, node.outputs = [gs.Variable("x", dtype, shape)], [gs.Variable("y", dtype, [shape[n] for n in order])]
+    return host_workload("host_transpose", build_movement((node,), "kernel"), node.outputs)
 
 
 def counted(kind: str, *counts: tuple[str, int]) -> Workload:

@@ -34,7 +34,7 @@ def _sample(core: str, seed: int, quantised: bool, tmp_path) -> list[Layer]:
         KINDS[kind](net)
     path = tmp_path / "made.onnx"
     onnx.save(net.model(), path)
-    found = layers_of(path, net.arrays(), core, Plugins.load())
+    found = layers_of(path, net.arrays(), core)
     assert len(found) >= len(SAMPLE)
     return found
 

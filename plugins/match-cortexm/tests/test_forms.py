@@ -4,37 +4,89 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import onnx_graphsurgeon as gs
+import pytest
 from match_core.contract.workload import Axis, Dim, Operand, Workload
 from match_cortexm.forms import counts_of, figures_keys
+from match_host.kernels.elementwise.loop import build_elementwise
+from match_host.workload import host_workload
 
-from .made_workloads import copy_of, counted, product_of
+from .made_workloads import copy_of, counted, moved, product_of
 
 
 def test_copies_count_runs():
     lines = copy_of("host_slice", (10, 32), (10, 20))
     assert counts_of(lines)["runs"] == 10 and figures_keys(lines)[0] == "host_slice 8, short runs"
-    heads = copy_of("host_transpose", (1, 6, 4, 64), (1, 4, 6, 64))
-    assert counts_of(heads)["runs"] == 24 and figures_keys(heads)[0] == "host_transpose 8, long runs"
     assert figures_keys(copy_of("host_slice", (10, 33), (10, 20)))[0] == "host_slice 8, short runs, odd"
-    assert figures_keys(copy_of("host_transpose", (20, 7), (7, 20), 32))[0] == "host_transpose 32, elements"
-    deep = copy_of("host_transpose", (1, 4, 5, 6, 7), (1, 7, 6, 5, 4))
-    assert figures_keys(deep)[0] == "host_transpose 8, elements, many axes"
-    for before, after, rows in (((1, 64, 2, 2), (1, 2, 2, 64), "woven"), ((1, 9, 9, 8), (1, 8, 9, 9), "few")):
-        assert figures_keys(copy_of("host_transpose", before, after))[0] == f"host_transpose 8, elements, {rows} rows"
-    many = copy_of("host_transpose", (1, 15, 21, 9), (1, 9, 15, 21))
-    assert figures_keys(many)[0] == "host_transpose 8, elements, to lines"
-
-
-def test_axes_of_one_size_change_places():
-    square = copy_of("host_transpose", (1, 8, 8, 128), (1, 8, 8, 128))
+    heads = moved((0, 2, 1, 3), (1, 6, 4, 64))
+    assert counts_of(heads)["runs"] == 24 and figures_keys(heads)[0] == "host_transpose 8, long runs"
+    square = moved((0, 2, 1, 3), (1, 8, 8, 128))  # sizes do not tell which axes changed places
     assert counts_of(square)["runs"] == 64 and figures_keys(square)[0] == "host_transpose 8, long runs"
 
 
+@pytest.mark.parametrize(
+    ("order", "shape", "form"),
+    [
+        ((0, 2, 3, 1), (1, 16, 2, 2), "whole"),
+        ((0, 2, 3, 1), (1, 3, 9, 9), "lines of 3"),
+        ((0, 2, 3, 1), (1, 12, 9, 9), "lines"),
+        ((0, 2, 1, 3), (1, 30, 8, 2), "lines of 2, kept"),
+        ((0, 2, 3, 1), (1, 24, 3, 3), "long lines"),
+        ((0, 3, 1, 2), (1, 11, 3, 8), "long lines, even"),
+        ((0, 3, 1, 2), (1, 20, 9, 9), "loops"),
+        ((0, 2, 3, 1), (1, 4, 9, 9), "woven columns of 4"),
+        ((0, 2, 3, 1), (1, 64, 2, 2), "woven rows, whole"),
+        ((0, 2, 1, 3), (1, 8, 25, 2), "images, kept"),
+    ],
+)
+def test_copies_of_single_elements_are_told_apart_by_their_loops(order, shape, form):
+    assert figures_keys(moved(order, shape))[0] == f"host_transpose 8, elements, {form}"
+
+
+def test_copies_of_single_elements_count_their_lines():
+    """Five axes: 4 x 5 images of six lines of seven elements."""
+    counts = counts_of(moved((0, 1, 4, 3, 2), (1, 20, 7, 6, 1)))
+    assert counts == {"elements": 840, "lines": 120, "images": 20, "beyond": 0}
+    assert counts_of(moved((0, 2, 3, 1), (1, 16, 2, 2)))["beyond"] == 24
+    woven = counts_of(moved((0, 2, 3, 1), (1, 4, 9, 9)))  # five vectors of 16 positions, and one position
+    assert (woven["vectors"], woven["rest"]) == (5, 1)
+
+
+def test_tiles_count_their_lines():
+    """Three tiles of up to eight lines by two of up to eight elements."""
+    counts = counts_of(moved((1, 0), (16, 20)))
+    assert counts == {"elements": 320, "lines": 40, "squares": 6}
+
+
+def test_runs_of_a_concatenation_begin_at_words_or_not():
+    """The second of two rows of 637 bytes."""
+    row, odd = copy_of("host_concat", (1, 636), (2, 636)), copy_of("host_concat", (1, 637), (2, 637))
+    even, uneven = (replace(one, operands=(one.operands[0], *one.operands)) for one in (row, odd))
+    assert counts_of(even)["unaligned"] == 0 and counts_of(uneven)["unaligned"] == 637
+
+
+@pytest.mark.parametrize(
+    ("factor", "divisor", "told"),
+    [
+        (257, 1 << 16, {"words": 100}),
+        (1 << 26, 1 << 30, {}),  # a byte times that exceeds 32 bits
+        (257, 7, {"quotients": 100}),  # 2^16 = 2 modulo 7, 2^18 = 1: gcc multiplies
+        (257, 11 * 13, {"quotients": 200}),
+    ],
+)
+def test_requantisations_tell_words_and_quotients(factor, divisor, told):
+    sizes = [np.array(value, np.int64) for value in (factor, 5, divisor, -128, 127)]
+    node = gs.Node("RequantI8", "scale", {}, domain="match.arith")
+    constants = [gs.Constant(f"c{place}", value) for place, value in enumerate(sizes)]
+    node.inputs, node.outputs = [gs.Variable("x", np.int8, (100,)), *constants], [gs.Variable("y", np.int8, (100,))]
+    work = host_workload("host_requant_i8", build_elementwise((node,), "kernel"), node.outputs).parameters
+    assert {name: work[name] for name in ("words", "quotients") if name in work} == told
+
+
 def test_tiles_that_leave_rests_are_told_apart():
-    for rows, form in ((12, "tiles"), (13, "odd tiles")):
-        plain = copy_of("host_transpose", (rows, 20), (20, rows), 32)
-        tiled = replace(plain, geometry=(*plain.geometry[:2], ("steps", 30 * rows)))
-        assert figures_keys(tiled)[0] == f"host_transpose 32, {form}"
+    for rows, form in ((16, "tiles"), (20, "odd tiles")):
+        assert figures_keys(moved((1, 0), (rows, 24), np.float32))[0] == f"host_transpose 32, {form}"
 
 
 def test_means_of_columns_are_told_from_those_of_rows():

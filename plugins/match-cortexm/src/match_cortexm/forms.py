@@ -10,7 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from match_cortexm.figures import OWN
-from match_cortexm.moves import MOVES, UNROLLED, move, moved
+from match_cortexm.moves import MOVES, UNROLLED, moved, moves
 from match_cortexm.products import DEPTHWISE_AXES, channels_last, product_form, rows_axis, shifted, stored, windows
 from match_cortexm.transposed import TRANSPOSED, gathered
 from match_cortexm.windows import inside, pooled, tiled, window
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _VECTOR_BYTES = 16
 #: Patterns of the host that combine the elements of windows and lines.
 _WINDOWS = ("pool", "reduce")
+#: Patterns of the host that go through lines several times.
+_LINES = ("softmax", "norm")
 #: Ends of the names of those that add them up.
 _TERMS = ("average_pool", "reduce_mean", "reduce_sum")
 _BYTE_BITS = 8
@@ -44,10 +46,11 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     bits = workload.operands[-1].element_bits
     half = "half" in counts
     numbers = "half" if half else "float" if floating else str(bits)
+    kind = kind.removesuffix("_between")  # the same loops as those of other regions
     key = f"{kind} {numbers}"
     if kind in MOVES:
-        form = move(workload)
-        return f"{key}, {form}", f"moves {bits}, {form}", f"moves {bits}"
+        forms = moves(workload)
+        return *(f"{name}, {form}" for form in forms for name in (key, f"moves {bits}")), f"moves {bits}"
     if workload.macs:
         sums = "half" if half else "floating" if {"floating_tile_macs", "floating_macs"} & set(counts) else "integer"
         sums = "shifted" if sums == "integer" and shifted(workload) else sums
@@ -55,6 +58,7 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         tiles = stored(workload) and len(workload.operands[1].axes) > DEPTHWISE_AXES
         tile = f"{form} of {workload.operands[1].axes[-1].size}" if tiles and not form.endswith(_RARE) else form
         wider = ("products, integer",) if sums == "shifted" else ()
+        key = key.replace("_pad_conv", "_conv") if tile.endswith(" of 1") else key  # one channel: the same loops
         shared = (f"products, {tile}", f"products, {form}", f"products, {sums}", *wider)
         # What comes with the products of a region differs, whatever its numbers are.
         return f"regions, {tile}" if "region" in kind else f"{key}, {tile}", *shared
@@ -74,6 +78,8 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     plain = (f"{key}, plain",) if "region" in kind and not set(counts) - _PLAIN else ()
     repeated, last = _broadcast(workload), workload.operands[-1].axes[-1:]
     lines = (f"{key}, {form}{repeated} of few",) if repeated and last[0].size <= UNROLLED else ()
+    if any(name in kind for name in _LINES) and last and last[0].size <= UNROLLED:
+        lines = (f"{key}, {form} of short lines",)
     special = *lines, f"{key}, {form}{repeated}", f"{key}, {form}"
     if "region" in kind and bits == _BYTE_BITS and _quantises(counts):
         special += (f"host_quantize_linear {numbers}, {form.replace('1 integer ', '')}",)
@@ -132,6 +138,8 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     that of 0. ``zeros``: the share of products and terms with an operand 0; with it, ``nonzero`` counts the others, of
     float32."""
     found = _counts_of(workload)
+    if "words" in found:  # which are no sums of 64 bits
+        found = {**found, "wide": found["wide"] - found["words"]}
     summed = workload.macs or workload.kind.endswith(_TERMS)
     if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found) or "tile_macs" in found:
         return found

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from math import prod
+from math import gcd, prod
 from typing import TYPE_CHECKING
 
 from match_cortexm.windows import IMAGE_AXES
@@ -13,24 +14,100 @@ if TYPE_CHECKING:
 
 #: Patterns of the host that copy elements.
 MOVES = ("host_concat", "host_pad", "host_slice", "host_split", "host_transpose")
-#: Elements up to which loops are unrolled, and lines of a transposition.
-UNROLLED, _FEW = 16, 8
+#: Elements up to which loops are unrolled.
+UNROLLED = 16
 #: Bytes of a run from which it is copied by memcpy, and from which compilers call a function for that.
 _RUN_BYTES, _LONG_BYTES = 8, 64
-_WORD_BYTES = 4
+_WORD_BYTES, _BYTE_BITS = 4, 8
 #: Lines and columns of a tile.
-_TILE = 4
-#: Columns of transpositions for which vectors have instructions.
-_WOVEN = (2, 4)
+_TILE = 8
+#: Turns of an inner loop that compilers unroll (gcc's max-completely-peel-times is 16, of branches back), those of a
+#: loop over bytes whose distance is no power of two, and elements of two loops that are unrolled whole: counted with
+#: gcc 12.2 for M0+, M4 and M55. Registers hold about 40 elements of the last.
+_TURNS, _BYTE_TURNS, _WHOLE, _HELD = 17, 120, 72, 40
+#: Turns of loops that have figures of their own.
+_SHORT = 4
+#: Vectors that one instruction of Helium interleaves, and their bits.
+_WOVEN, _VECTOR_BITS = (2, 4), 128
+#: What the host tells of its loops.
+_TOLD = ("loops", "inner", "outer", "apart", "along")
 
 
 def moved(workload: Workload) -> Mapping[str, int]:
-    """The counts of a copy, with its runs and rows."""
-    counts, (*sources, result) = workload.parameters, workload.operands
-    runs = sum(_runs(source, result, workload.kind == "host_transpose") for source in sources)
+    """The counts of a copy, with its runs and rows; of elements that loops copy, those of the loops."""
+    counts, result = workload.parameters, workload.operands[-1]
+    plain = {name: count for name, count in counts.items() if name not in _TOLD}
+    runs = _runs(workload)
+    if "inner" in counts and _by_elements(workload):
+        elements, lines = counts["elements"], counts["elements"] // counts["inner"]
+        beyond = max(0, elements - _HELD) if _is_whole(counts) else 0
+        found = {"elements": elements, "lines": lines, "images": lines // counts["outer"], "beyond": beyond}
+        return {**found, **_vectors(counts, result.element_bits)}
+    if _in_squares(counts):
+        return _squares(counts)
     if workload.kind == "host_concat":  # its loops are those of its sources
-        return {**counts, "runs": runs}
-    return {**counts, "runs": runs, "rows": counts["elements"] // _line(result)}
+        return {**plain, "runs": runs, "unaligned": _unaligned(workload)}
+    rows = counts["elements"] // _line(result)
+    return {**plain, "runs": runs, "rows": rows, "unaligned": _bytes_of(result) - _aligned(counts, result)}
+
+
+def _in_squares(counts: Mapping[str, int]) -> bool:
+    """Whether a copy goes along neighbours of one side in its inner loop, and takes turns of tiles, too."""
+    return counts.get("apart", 1) > 1 and counts.get("steps", 0) > counts["elements"]
+
+
+def _squares(counts: Mapping[str, int]) -> Mapping[str, int]:
+    """Those of a copy in square tiles: lines of these, and the tiles."""
+    inner, along, elements = counts["inner"], counts["along"], counts["elements"]
+    rest, wide = elements // (inner * along), -(-inner // _TILE)
+    return {"elements": elements, "lines": rest * along * wide, "squares": rest * wide * -(-along // _TILE)}
+
+
+def _square_form(counts: Mapping[str, int]) -> str:
+    """Which loops over tiles have as many turns each time."""
+    return "odd tiles" if counts["inner"] % _TILE else "odd lines of tiles" if counts["along"] % _TILE else "tiles"
+
+
+def _by_elements(workload: Workload) -> bool:
+    """Whether a copy of one loop nest neither uses memcpy nor tiles, nor fills anything first."""
+    counts = workload.parameters
+    run = counts["inner"] * workload.operands[-1].element_bits // 8 if counts["apart"] == 1 else 0
+    return run < _RUN_BYTES and counts.get("memory") == 2 * counts["elements"] == 2 * counts.get("steps", 0)
+
+
+def _is_woven(counts: Mapping[str, int], bits: int) -> bool:
+    """Whether Helium has stores, or loads, of as many vectors as there are columns, or rows."""
+    inner, outer, lanes = counts["inner"], counts["outer"], _VECTOR_BITS // bits
+    columns, rows = inner in _WOVEN and outer >= lanes, outer in _WOVEN and inner > max(lanes, _TURNS)
+    return counts["loops"] == 2 and counts["apart"] == outer and (columns or rows)
+
+
+def _vectors(counts: Mapping[str, int], bits: int) -> Mapping[str, int]:
+    if not _is_woven(counts, bits):
+        return {}
+    whole, rest = divmod(counts["outer" if counts["inner"] in _WOVEN else "inner"], _VECTOR_BITS // bits)
+    return {"vectors": whole, "rest": rest}
+
+
+def _is_whole(counts: Mapping[str, int]) -> bool:
+    return counts["elements"] <= _WHOLE and counts["inner"] <= _TURNS
+
+
+def _loop_form(counts: Mapping[str, int], bits: int) -> str:
+    """Which loops of a copy of single elements compilers unroll."""
+    inner, apart = counts["inner"], counts["apart"]
+    if _is_woven(counts, bits):
+        rows = f"rows of {apart}" if inner % (_VECTOR_BITS // bits) else "rows, whole"  # the latter have no loop
+        return f"elements, woven {f'columns of {inner}' if inner in _WOVEN else rows}"
+    if _is_whole(counts):
+        return "elements, whole"
+    kept = ", kept" if apart == 1 else ""
+    if counts["loops"] > 2 and inner * counts["outer"] <= _TURNS:  # two loops inside of others
+        return f"elements, images{kept}"
+    if inner <= _TURNS:
+        return f"elements, lines{f' of {inner}' if inner <= _SHORT else ''}{kept}"
+    even = ", even" if apart & (apart - 1) == 0 else ""
+    return f"elements, {'long lines' if bits == _BYTE_BITS and inner <= _BYTE_TURNS else 'loops'}{even}"
 
 
 def _line(operand: Operand) -> int:
@@ -38,13 +115,23 @@ def _line(operand: Operand) -> int:
     return next((axis.size for axis in reversed(operand.axes) if axis.size > 1), 1)
 
 
+def moves(workload: Workload) -> tuple[str, ...]:
+    """How a copy moves elements, and in which form lines are of any length."""
+    form = move(workload)
+    wider = re.sub(" of [0-9]", "", form)
+    return (form,) if wider == form or "woven" in form else (form, wider)
+
+
 def move(workload: Workload) -> str:
     """How a copy moves elements: alone, in tiles, or in runs, whose ends may be at any byte."""
+    told = workload.parameters
+    if "inner" in told and _by_elements(workload):
+        return _loop_form(told, workload.operands[-1].element_bits)
+    if _in_squares(told):
+        return _square_form(told)
     counts = moved(workload)
     size = workload.operands[-1].element_bits // 8
     run = size * counts["elements"] // max(1, counts["runs"])
-    if counts.get("steps", 0) > counts["elements"]:
-        return "odd tiles" if any(_line(operand) % _TILE for operand in workload.operands) else "tiles"
     alone = size != _WORD_BYTES and counts.get("memory", 0) == 2 * counts["elements"]
     if alone or run < max(_RUN_BYTES, 2 * size):
         return f"elements{_alone(workload)}"
@@ -55,39 +142,55 @@ def move(workload: Workload) -> str:
 
 
 def _alone(workload: Workload) -> str:
-    """Helium stores two or four vectors element by element; loops over few channels, or few lines, have no turns."""
-    before, after = ([axis.size for axis in operand.axes] for operand in (workload.operands[0], workload.operands[-1]))
+    """Loops over few channels have no turns."""
+    after = [axis.size for axis in workload.operands[-1].axes]
     if len(after) > IMAGE_AXES:
-        return ", many axes, kept columns" if _line_stays(before, after) else ", many axes"
-    if after and after[-1] in _WOVEN and before[-len(after) + 1 :] == [after[-1], *after[1:-1]]:
-        return ", woven"
-    if after and after[-1] < max(_WOVEN):
-        return ", few columns"
-    if len(before) != IMAGE_AXES or len(after) != IMAGE_AXES:
-        return ""
-    first = before[-2:] == [after[-1], after[1]]  # channels were last
-    rows, line = (after[1], prod(after[2:])) if first else (prod(after[1:3]), after[3])
-    if line <= UNROLLED:
-        return ""
-    if rows > _FEW:
-        return ", to lines" if first else ""
-    return ", woven rows" if rows in _WOVEN else ", few rows"
+        return ", many axes"
+    return ", few columns" if after and after[-1] < _SHORT else ""
 
 
-def _line_stays(before: list[int], after: list[int]) -> bool:
-    """Whether the last axis is none of those that change places."""
-    return 1 < after[-1] == before[-1] and after[-1] not in after[:-1]
+def _runs(workload: Workload) -> int:
+    """Neighbours that stay neighbours: the inner loop of a copy; of several copies, axes from the last one, up to the
+    first that differs."""
+    counts, (*sources, result) = workload.parameters, workload.operands
+    if "inner" in counts:
+        copied = min(prod(axis.size for axis in operand.axes) for operand in workload.operands)
+        return copied // counts["inner"] if counts["apart"] == 1 else copied
+    return sum(_runs_of(source, result) for source in sources)
 
 
-def _runs(source: Operand, result: Operand, reordered: bool) -> int:
-    """Runs that are contiguous in both: axes from the last one, up to the first that differs."""
+def _unaligned(workload: Workload) -> int:
+    """Bytes of the runs of a concatenation that do not begin at a word of both sides: where words have to be aligned,
+    functions of C libraries copy them one by one."""
+    *sources, result = workload.operands
+    lengths = [_bytes_of(source) // max(1, _runs_of(source, result)) for source in sources]
+    line, found = sum(lengths), 0
+    for place, (source, length) in enumerate(zip(sources, lengths, strict=True)):
+        before, runs = sum(lengths[:place]), _bytes_of(source) // max(1, length)
+        starts = [
+            (turn * length % _WORD_BYTES, (before + turn * line) % _WORD_BYTES)
+            for turn in range(min(runs, _WORD_BYTES))
+        ]
+        found += length * runs * sum(start != (0, 0) for start in starts) // max(1, len(starts))
+    return found
+
+
+def _aligned(counts: Mapping[str, int], result: Operand) -> int:
+    """Bytes of the runs of one copy that begin at a word of both sides, which are multiples of their length."""
+    step = _WORD_BYTES // gcd(_WORD_BYTES, counts.get("inner", _WORD_BYTES) * result.element_bits // 8)
+    return _bytes_of(result) // step**2
+
+
+def _bytes_of(operand: Operand) -> int:
+    return prod(axis.size for axis in operand.axes) * operand.element_bits // 8
+
+
+def _runs_of(source: Operand, result: Operand) -> int:
     before, after = ([axis.size for axis in operand.axes] for operand in (source, result))
     run = 1
-    if reordered and before == after:  # axes of one size changed places: rather not the last one
-        return prod(before[:-1]) if before[-1] not in before[:-1] else prod(before)
     while before and before[-1] == after[-1]:
         run *= before.pop()
         after.pop()
-    if before and not reordered:
+    if before:
         run *= min(before[-1], after[-1])
     return -(-min(prod(axis.size for axis in operand.axes) for operand in (source, result)) // max(run, 1))

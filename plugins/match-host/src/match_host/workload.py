@@ -33,7 +33,7 @@ def host_workload(kind: str, built: Built, outputs: Sequence[gs.Tensor]) -> Work
         dims=(Dim("N", total, tileable=False),),
         operands=tuple(operands),
         macs=built.work.products,
-        geometry=(("elements", total), *built.work.counts()),
+        geometry=(("elements", total), *built.work.counts(), *built.told.items()),
     )
 
 

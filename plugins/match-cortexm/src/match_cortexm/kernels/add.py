@@ -145,7 +145,8 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
         ]
         least, most = ((sum(end) + addend) >> shift for end in zip(*ends, strict=True))
         clipped = 0 if vectors else pairs * ((least < low) + (most > high))
-    counts = (("pairs", pairs), *((("again", pairs),) if after else ()), ("clipped", clipped))
+    second = pairs * (a_factor != b_factor)  # compilers multiply the sum if there is one factor
+    counts = (("pairs", pairs), ("second", second), *((("again", pairs),) if after else ()), ("clipped", clipped))
     return Counted(inputs, code, Work(), form, counts)
 
 

@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 class Built:
     """A kernel: the tensors it reads in argument order, its C, and the operations of one call. ``text``: the C, or how
     to write it if ``constants``, those that replace constant arguments, are known before: most kernels are candidates
-    only."""
+    only. ``told``: what cost models that know a compiler may ask beside counts, such as the lengths of loops."""
 
     arguments: tuple[gs.Tensor, ...]
     text: InlineCode | Callable[[], InlineCode]
     work: Work
     constants: Mapping[int, NDArray[np.generic]] | None = field(default=None, kw_only=True)
+    told: Mapping[str, int] = field(default_factory=dict, kw_only=True)
 
     @cached_property
     def code(self) -> InlineCode:

@@ -12,7 +12,9 @@ class Work:
     ``floating`` additions, multiplications and conversions, ``floating_divide`` also square roots, ``special``
     calls such as expf, ``half`` conversions between float16 and float32, ``macs`` integer multiply-accumulates of an
     inner loop (including loads and loop overhead), ``floating_macs`` likewise, ``tile_macs`` and ``floating_tile_macs``
-    those of values in registers, ``steps`` iterations of other loops."""
+    those of values in registers, ``steps`` iterations of other loops. For cost models that tell
+    requantisations apart: ``words``, those whose sums 32 bits hold, ``quotients``, those that divide by no power of two
+    (twice if a function does)."""
 
     memory: int = 0
     integer: int = 0
@@ -29,6 +31,8 @@ class Work:
     tile_macs: int = 0
     floating_tile_macs: int = 0
     steps: int = 0
+    words: int = 0
+    quotients: int = 0
 
     def __add__(self, other: Work) -> Work:
         return Work(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))

@@ -15,6 +15,7 @@ from match_core.ir.topology import is_constant
 
 from match_host.graph import dtype_of, elements, values_of
 from match_host.kernels.code import Code, Uses, literal
+from match_host.kernels.elementwise.requant_ops import in_one_word
 from match_host.kernels.elementwise.scalar_table import SCALAR_OPS
 from match_host.kernels.scalar import (
     ScalarOp,
@@ -214,6 +215,8 @@ def _narrowed(tensor: gs.Tensor, seen: tuple[int, ...] | None) -> NDArray[np.gen
 def _node_work(node: gs.Node, op: ScalarOp) -> Work:
     source = dtype_of(node.inputs[op.data])
     work = op.work(source)
+    if "Requant" in node.op:
+        return work + _requantised(node)
     if node.op == "Pow" and source.kind == "f" and _uniform(node.inputs[1]) in (2, 3):
         return Work(floating=int(_uniform(node.inputs[1]) or 0) - 1)  # products instead of a function
     if node.op == "QuantizeLinear" and (scale := _uniform(node.inputs[1])) and frexp(abs(scale))[0] == 0.5:
@@ -225,6 +228,14 @@ def _node_work(node: gs.Node, op: ScalarOp) -> Work:
         if divisor is not None and work.wide_divide and _in_words(abs(int(divisor))):
             return Work(wide=6, wide_multiply=2)
     return work
+
+
+def _requantised(node: gs.Node) -> Work:
+    """What its numbers tell of a requantisation."""
+    divisor = _uniform(node.inputs[-3])
+    if divisor is not None and int(divisor) & (int(divisor) - 1) == 0:
+        return Work(words=int(in_one_word(node)))
+    return Work(quotients=1 if divisor is not None and _in_words(int(divisor)) else 2)
 
 
 def _in_words(divisor: int) -> bool:

@@ -7,13 +7,15 @@ shift are used, and the rest is 32-bit arithmetic. Compilers vectorise both form
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.element_types import c_type
 from match_core.contract.node_rule import NodeRule
+from match_core.ir.topology import is_constant
 
-from match_host.graph import constant_at
+from match_host.graph import constant_at, dtype_of, values_of
 from match_host.kernels.scalar import ScalarOp, Site, Value, always, suffix
 from match_host.kernels.work import Work
 from match_host.rules import constants
@@ -201,6 +203,23 @@ def _add_requant(site: Site) -> str:
 def _requant_work(dtype: np.dtype[np.generic]) -> Work:
     """A product of 32-bit values (both halves: 3), a 64-bit sum, a shift of its upper half, two comparisons."""
     return Work(wide_multiply=1, wide=4) if dtype.itemsize == 8 else Work(wide=1, integer=8)
+
+
+def in_one_word(node: gs.Node) -> bool:
+    """Whether 32 bits hold the sums of a requantisation by a power of two, whatever its inputs are."""
+    factors = (1,) if node.op.startswith("Requant") else (2, 3)
+    products = [(_value(node, place), _value(node, factor)) for place, factor in enumerate(factors)]
+    addend = _value(node, factors[-1] + 1)
+    return _in_one_word(products, replace(addend, literal=addend.low if addend.low == addend.high else None))
+
+
+def _value(node: gs.Node, index: int) -> Value:
+    """What is known of an input."""
+    tensor, dtype = node.inputs[index], dtype_of(node.inputs[index])
+    values = values_of(tensor) if is_constant(tensor) else None
+    if values is None or not values.size:
+        return Value("", dtype)
+    return Value("", dtype, None, float(values.min()), float(values.max()))
 
 
 def _divisor(node: gs.Node) -> str | None:

@@ -221,7 +221,8 @@ def build_movement(nodes: tuple[gs.Node, ...], function: str) -> Built:
         work += write_copy(copy, dtype, code, uses)
     shapes = "x".join(map(str, shape_of(node.inputs[0])))
     comment = f"{node.op}: {shapes} to {'x'.join(map(str, shape_of(node.outputs[0])))}"
-    return Built(arguments, inline_code(function, comment, arguments, node.outputs, code.text, uses), work)
+    told = _loops(copies[0]) if len(copies) == 1 else {}
+    return Built(arguments, inline_code(function, comment, arguments, node.outputs, code.text, uses), work, told=told)
 
 
 def _is_computed(node: gs.Node) -> bool:
@@ -280,6 +281,16 @@ def _write_tiles(variables: Sequence[tuple[str, int]], crossed: tuple[int, int],
         code.line(text)
     count = elements(tuple(size for _, size in variables))
     return Work(memory=2, steps=1).times(count) + Work(steps=1).times(count // TILE)
+
+
+def _loops(copy: Copy) -> dict[str, int]:
+    """The number of loops of a copy, turns of the ``inner`` one and of the one ``outer`` to it, how far apart the
+    elements are that an inner loop reads, and turns of the loop that goes ``along`` neighbours of the source."""
+    nest = merge(copy.shape, [copy.source_strides, copy.target_strides])
+    sizes, strides = [size for _, size in nest.variables], [stride for _, stride in nest.terms(copy.source_strides)]
+    along = next((size for size, stride in zip(sizes, strides, strict=True) if stride == 1), 1)
+    outer, inner = [1, 1, *sizes][-2:]
+    return {"loops": len(sizes), "inner": inner, "outer": outer, "apart": [0, *strides][-1], "along": along}
 
 
 def write_copy(copy: Copy, dtype: np.dtype[np.generic], code: Code, uses: Uses) -> Work:
