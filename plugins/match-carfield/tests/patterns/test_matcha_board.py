@@ -16,7 +16,7 @@ from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 from .half_models import HalfModel
 
 if TYPE_CHECKING:
-    from conftest import Half
+    from .conftest import Half
 
 BOARD = "carfield_matcha"
 

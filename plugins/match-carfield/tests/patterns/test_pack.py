@@ -18,7 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 if TYPE_CHECKING:
-    from conftest import Half
+    from .conftest import Half
 
 Reals = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import pytest
 from match_carfield.patterns import PULP_PATTERNS, SPATZ_PATTERNS
 
 if TYPE_CHECKING:
-    from conftest import Half
+    from .conftest import Half
 
 
 def test_every_rule_is_described_once_per_pattern() -> None:

@@ -15,7 +15,7 @@ from match_core.plugin.answers import check_workload
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-    from conftest import Half
+    from .conftest import Half
 
 INTERFACES = {interface.kind: interface for interface in HALF_INTERFACES}
 

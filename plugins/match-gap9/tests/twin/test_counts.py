@@ -12,7 +12,7 @@ from match_gap9.cluster import counted
 from match_gap9.constants import values
 from test_pulp_nn_conv import make
 
-from conftest import Driver, Script
+from .conftest import Driver, Script
 
 TIMING = values("open-sdk")
 

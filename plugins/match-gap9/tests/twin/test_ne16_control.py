@@ -8,7 +8,7 @@ from match_gap9.constants import values
 from match_gap9.ne16 import formulas as ne16_formulas
 from ne16_harness import EXACT_PADDING, NO_RESOLVE, Layer, random_layer, run, stride2_layers
 
-from conftest import SANITIZE
+from .conftest import SANITIZE
 
 # ---- time ----------------------------------------------------------------------------------------------------
 

@@ -12,9 +12,10 @@ from match_core.lower.interfaces import context_header
 from match_gap9.interfaces import CONV2D, DEPTHWISE2D, LINEAR
 from match_gap9.timing import HEADER_NAME, render_timing_header
 
-from conftest import HERE, WARNINGS, sources
 from tests.c_objects import link_cached
 from tests.examples import examples
+
+from .conftest import HERE, WARNINGS, sources
 
 WORDS = 24
 POINTERS = ("input", "weight", "multiplier", "addend", "output")

@@ -8,7 +8,7 @@ import pytest
 from clock_names import CONTROL, NE16, clocks
 from ne16_harness import NO_RESOLVE, Layer
 
-from conftest import Driver, Script
+from .conftest import Driver, Script
 
 Rows = Callable[[str], list[dict[str, str]]]
 

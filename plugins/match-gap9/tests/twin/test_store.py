@@ -11,7 +11,7 @@ from match_gap9 import formulas_dma
 from match_gap9.constants import values
 from numpy.typing import NDArray
 
-from conftest import Driver, Script
+from .conftest import Driver, Script
 
 Dumped = Callable[..., NDArray[np.generic]]
 

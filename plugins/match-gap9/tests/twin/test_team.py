@@ -12,7 +12,7 @@ from match_gap9.cluster import counted
 from match_gap9.constants import values
 from numpy.typing import NDArray
 
-from conftest import Driver, Script
+from .conftest import Driver, Script
 
 Dumped = Callable[..., NDArray[np.generic]]
 

@@ -12,8 +12,9 @@ from match_core.lower.interfaces import context_header
 from match_gap9.emit import INTERFACES
 from match_gap9.timing import HEADER_NAME, render_timing_header
 
-from conftest import HERE, SANITIZE, WARNINGS, repository, sources
 from tests.c_objects import link_cached
+
+from .conftest import HERE, SANITIZE, WARNINGS, repository, sources
 
 PLATFORM = repository() / "plugins/match-gap9/src/match_gap9/runtime/match_gap9_platform.c"
 #: Each change makes copies of two cores share what each needs for itself.

@@ -24,7 +24,7 @@ from ita_twin_harness import (
 from match_ita.arithmetic import RequantStep
 from numpy.typing import NDArray
 
-from conftest import vector_names
+from .conftest import vector_names
 
 Vectors = Callable[[str], dict[str, NDArray[np.generic]]]
 
