@@ -6,26 +6,8 @@ All are made with a fixed seed, in float32, and quantised to 8 bits by ONNX Runt
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
-
-import numpy as np
-import onnx
-
-from benchmarks.breadth_models import Build, Graph, float_network, quantised
-
-
-def _whole(graph: Graph, *values: int) -> str:
-    return graph.constant(np.array(values, np.int64))
-
-
-def _linear(graph: Graph, x: str, ins: int, outs: int) -> str:
-    return graph.node("Add", graph.node("MatMul", x, graph.weights(ins, outs)), graph.weights(outs))
-
-
-def _pooled(graph: Graph, x: str, channels: int, classes: int) -> str:
-    x = graph.node("Flatten", graph.node("GlobalAveragePool", x))
-    return graph.node("Gemm", x, graph.weights(classes, channels), graph.weights(classes), transB=1)
+from benchmarks.breadth_models import Graph
+from benchmarks.small_models import Architectures, classified, in_both, linear, whole
 
 
 def _ghosts(graph: Graph) -> str:
@@ -35,7 +17,7 @@ def _ghosts(graph: Graph) -> str:
         half = graph.conv(x, channels, outs // 2, (1, 1))
         cheap = graph.conv(half, outs // 2, outs // 2, (3, 3), group=outs // 2)
         x, channels = graph.node("Concat", half, cheap, axis=1), outs
-    return _pooled(graph, x, channels, 6)
+    return classified(graph, x, channels, 6)
 
 
 def _pyramid(graph: Graph) -> str:
@@ -51,7 +33,7 @@ def _broadcast(graph: Graph) -> str:
     x = graph.conv("x", 1, 20, (5, 5), strides=[2, 1])
     y = graph.node("ReduceMean", graph.conv(x, 20, 20, (3, 1), group=20), axes=[2], keepdims=1)
     y = graph.conv(graph.conv(y, 20, 20, (1, 3), group=20), 20, 20, (1, 1))
-    return _pooled(graph, graph.node("Relu", graph.node("Add", x, y)), 20, 8)
+    return classified(graph, graph.node("Relu", graph.node("Add", x, y)), 20, 8)
 
 
 def _heartbeat(graph: Graph) -> str:
@@ -61,25 +43,25 @@ def _heartbeat(graph: Graph) -> str:
         y = graph.conv(graph.conv(x, channels, outs, (5,), strides=[2]), outs, outs, (5,), relu=False)
         x = graph.node("Relu", graph.node("Add", y, graph.conv(x, channels, outs, (1,), relu=False, strides=[2])))
         channels = outs
-    return graph.node("Softmax", _linear(graph, graph.node("ReduceMean", x, axes=[2], keepdims=0), 22, 4), axis=-1)
+    return graph.node("Softmax", linear(graph, graph.node("ReduceMean", x, axes=[2], keepdims=0), 22, 4), axis=-1)
 
 
 def _conformed(graph: Graph) -> str:
     """A convolution between a gate and a residual, on rows, as the Conformer has it."""
     y = graph.node("LayerNormalization", "x", graph.weights(40), graph.weights(40), axis=-1)
-    gate, y = (_linear(graph, y, 40, 40) for _ in range(2))
+    gate, y = (linear(graph, y, 40, 40) for _ in range(2))
     y = graph.node("Transpose", graph.node("Mul", y, graph.node("Sigmoid", gate)), perm=[0, 2, 1])
     y = graph.conv(y, 40, 40, (9,), relu=False, group=40)
     y = graph.node("Mul", y, graph.node("Sigmoid", y))
-    return graph.node("Add", "x", _linear(graph, graph.node("Transpose", y, perm=[0, 2, 1]), 40, 40))
+    return graph.node("Add", "x", linear(graph, graph.node("Transpose", y, perm=[0, 2, 1]), 40, 40))
 
 
 def _linear_attention(graph: Graph) -> str:
     """Attention whose keys and values are multiplied first."""
-    query, key, value = (_linear(graph, "x", 24, 24) for _ in range(3))
+    query, key, value = (linear(graph, "x", 24, 24) for _ in range(3))
     query, key = (graph.node("Relu", one) for one in (query, key))
     context = graph.node("MatMul", graph.node("Transpose", key, perm=[0, 2, 1]), value)
-    return graph.node("Add", "x", _linear(graph, graph.node("MatMul", query, context), 24, 24))
+    return graph.node("Add", "x", linear(graph, graph.node("MatMul", query, context), 24, 24))
 
 
 def _unshuffled(graph: Graph) -> str:
@@ -93,16 +75,16 @@ def _split(graph: Graph) -> str:
     """One half of the channels is computed, the other one stays, as partial networks have it."""
     x = graph.conv("x", 3, 16, (3, 3), strides=[2, 2])
     limits = [(0, 8), (8, 16)]
-    kept, taken = (graph.node("Slice", x, *(_whole(graph, value) for value in (a, b, 1))) for a, b in limits)
+    kept, taken = (graph.node("Slice", x, *(whole(graph, value) for value in (a, b, 1))) for a, b in limits)
     y = graph.node("Concat", kept, graph.conv(graph.conv(taken, 8, 8, (3, 3)), 8, 8, (3, 3)), axis=1)
     y = graph.conv(y, 16, 30, (1, 1))
-    return _pooled(graph, graph.node("MaxPool", y, kernel_shape=[2, 2], strides=[2, 2]), 30, 5)
+    return classified(graph, graph.node("MaxPool", y, kernel_shape=[2, 2], strides=[2, 2]), 30, 5)
 
 
 def _compared(graph: Graph) -> str:
     """The squared distances of a vector to stored ones."""
     x = graph.node("Tanh", graph.node("Gemm", "x", graph.weights(21, 64), graph.weights(21), transB=1))
-    difference = graph.node("Sub", graph.node("Reshape", x, _whole(graph, 1, 1, 21)), graph.weights(17, 21))
+    difference = graph.node("Sub", graph.node("Reshape", x, whole(graph, 1, 1, 21)), graph.weights(17, 21))
     squares = graph.node("Mul", difference, difference)
     return graph.node("Sqrt", graph.node("ReduceMean", squares, axes=[2], keepdims=0))
 
@@ -118,7 +100,7 @@ def _anomaly(graph: Graph) -> str:
     return x
 
 
-_ARCHITECTURES: Mapping[str, tuple[Build, tuple[int, ...]]] = {
+_ARCHITECTURES: Architectures = {
     "ghosts": (_ghosts, (1, 3, 26, 22)),
     "pyramid pooling": (_pyramid, (1, 4, 15, 17)),
     "broadcast residual": (_broadcast, (1, 1, 30, 21)),
@@ -130,10 +112,4 @@ _ARCHITECTURES: Mapping[str, tuple[Build, tuple[int, ...]]] = {
     "distances": (_compared, (1, 64)),
     "anomaly": (_anomaly, (1, 1, 24, 32)),
 }
-#: Every network by name: a function that makes it, in int8 and in float32.
-INTEGER: Mapping[str, partial[onnx.ModelProto]] = {
-    name: partial(quantised, build, shape) for name, (build, shape) in _ARCHITECTURES.items()
-}
-FLOAT: Mapping[str, partial[onnx.ModelProto]] = {
-    f"{name}, float32": partial(float_network, build, shape) for name, (build, shape) in _ARCHITECTURES.items()
-}
+INTEGER, FLOAT = in_both(_ARCHITECTURES)

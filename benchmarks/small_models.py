@@ -14,16 +14,32 @@ import onnx
 
 from benchmarks.breadth_models import Build, Graph, float_network, quantised
 
+#: What builds each network, and the shape of its input.
+Architectures = Mapping[str, tuple[Build, tuple[int, ...]]]
+Networks = Mapping[str, partial[onnx.ModelProto]]
 
-def _whole(graph: Graph, *values: int) -> str:
+
+def in_both(architectures: Architectures) -> tuple[Networks, Networks]:
+    """Every network by name: a function that makes it, in int8 and in float32."""
+    made = architectures.items()
+    return (
+        {name: partial(quantised, build, shape) for name, (build, shape) in made},
+        {f"{name}, float32": partial(float_network, build, shape) for name, (build, shape) in made},
+    )
+
+
+def whole(graph: Graph, *values: int) -> str:
+    """A constant of integers."""
     return graph.constant(np.array(values, np.int64))
 
 
-def _linear(graph: Graph, x: str, ins: int, outs: int) -> str:
+def linear(graph: Graph, x: str, ins: int, outs: int) -> str:
+    """A product of [..., ins] with weights, and a bias."""
     return graph.node("Add", graph.node("MatMul", x, graph.weights(ins, outs)), graph.weights(outs))
 
 
-def _classified(graph: Graph, x: str, channels: int, classes: int) -> str:
+def classified(graph: Graph, x: str, channels: int, classes: int) -> str:
+    """The mean of each channel of an image, and a dense layer."""
     x = graph.node("Flatten", graph.node("GlobalAveragePool", x))
     return graph.node("Gemm", x, graph.weights(classes, channels), graph.weights(classes), transB=1)
 
@@ -37,19 +53,19 @@ def _inverted(graph: Graph) -> str:
         y = graph.conv(y, wide, wide, (3, 3), group=wide, strides=[stride] * 2)
         y = graph.conv(y, wide, outs, (1, 1), relu=False)
         x, channels = graph.node("Add", x, y) if outs == channels and stride == 1 else y, outs
-    return _classified(graph, x, channels, 7)
+    return classified(graph, x, channels, 7)
 
 
 def _shuffled(graph: Graph) -> str:
     """Pointwise products in groups whose channels are shuffled, as ShuffleNet has them."""
     x = graph.conv("x", 3, 24, (3, 3))
     y = graph.conv(x, 24, 24, (1, 1), group=3)
-    y = graph.node("Reshape", y, _whole(graph, 1, 3, 8, 18, 14))
-    y = graph.node("Reshape", graph.node("Transpose", y, perm=[0, 2, 1, 3, 4]), _whole(graph, 1, 24, 18, 14))
+    y = graph.node("Reshape", y, whole(graph, 1, 3, 8, 18, 14))
+    y = graph.node("Reshape", graph.node("Transpose", y, perm=[0, 2, 1, 3, 4]), whole(graph, 1, 24, 18, 14))
     y = graph.conv(y, 24, 24, (3, 3), relu=False, group=24, strides=[2, 2])
     y = graph.conv(y, 24, 24, (1, 1), relu=False, group=3)
     x = graph.node("AveragePool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
-    return _classified(graph, graph.node("Relu", graph.node("Concat", x, y, axis=1)), 48, 11)
+    return classified(graph, graph.node("Relu", graph.node("Concat", x, y, axis=1)), 48, 11)
 
 
 def _segmented(graph: Graph) -> str:
@@ -66,7 +82,7 @@ def _temporal(graph: Graph) -> str:
     """Dilated convolutions of a signal's past, with residuals."""
     x = graph.conv("x", 6, 24, (1,))
     for dilation in (1, 2, 4):
-        past = graph.node("Pad", x, _whole(graph, 0, 0, 2 * dilation, 0, 0, 0))
+        past = graph.node("Pad", x, whole(graph, 0, 0, 2 * dilation, 0, 0, 0))
         y = graph.conv(past, 24, 24, (3,), dilations=[dilation], pads=[0, 0])
         x = graph.node("Add", x, graph.conv(y, 24, 24, (1,)))
     return graph.conv(x, 24, 5, (1,), relu=False)
@@ -85,27 +101,27 @@ def _gated(graph: Graph) -> str:
 def _patches(graph: Graph) -> str:
     """A layer of a vision transformer on patches of an image."""
     x = graph.conv("x", 3, 36, (5, 5), relu=False, strides=[5, 5], pads=[0, 0, 0, 0])
-    x = graph.node("Transpose", graph.node("Reshape", x, _whole(graph, 1, 36, 25)), perm=[0, 2, 1])
+    x = graph.node("Transpose", graph.node("Reshape", x, whole(graph, 1, 36, 25)), perm=[0, 2, 1])
     y = graph.node("LayerNormalization", x, graph.weights(36), graph.weights(36), axis=-1)
     heads = []
     for perm in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]):
-        split = graph.node("Reshape", _linear(graph, y, 36, 36), _whole(graph, 1, 25, 3, 12))
+        split = graph.node("Reshape", linear(graph, y, 36, 36), whole(graph, 1, 25, 3, 12))
         heads.append(graph.node("Transpose", split, perm=perm))
     scores = graph.node("Mul", graph.node("MatMul", *heads[:2]), graph.constant(np.float32(12**-0.5)))
     y = graph.node("MatMul", graph.node("Softmax", scores, axis=-1), heads[2])
-    y = graph.node("Reshape", graph.node("Transpose", y, perm=[0, 2, 1, 3]), _whole(graph, 1, 25, 36))
-    x = graph.node("Add", x, _linear(graph, y, 36, 36))
+    y = graph.node("Reshape", graph.node("Transpose", y, perm=[0, 2, 1, 3]), whole(graph, 1, 25, 36))
+    x = graph.node("Add", x, linear(graph, y, 36, 36))
     y = graph.node("LayerNormalization", x, graph.weights(36), graph.weights(36), axis=-1)
-    y = _linear(graph, graph.node("Relu", _linear(graph, y, 36, 72)), 72, 36)
-    return _linear(graph, graph.node("ReduceMean", graph.node("Add", x, y), axes=[1], keepdims=0), 36, 9)
+    y = linear(graph, graph.node("Relu", linear(graph, y, 36, 72)), 72, 36)
+    return linear(graph, graph.node("ReduceMean", graph.node("Add", x, y), axes=[1], keepdims=0), 36, 9)
 
 
 def _mixed(graph: Graph) -> str:
     """A layer of an MLP-Mixer: products along tokens, then along channels."""
     y = graph.node("Transpose", "x", perm=[0, 2, 1])
-    y = _linear(graph, graph.node("Tanh", _linear(graph, y, 30, 18)), 18, 30)
+    y = linear(graph, graph.node("Tanh", linear(graph, y, 30, 18)), 18, 30)
     x = graph.node("Add", "x", graph.node("Transpose", y, perm=[0, 2, 1]))
-    return graph.node("Add", x, _linear(graph, graph.node("Sigmoid", _linear(graph, x, 44, 52)), 52, 44))
+    return graph.node("Add", x, linear(graph, graph.node("Sigmoid", linear(graph, x, 44, 52)), 52, 44))
 
 
 def _grown(graph: Graph) -> str:
@@ -115,7 +131,7 @@ def _grown(graph: Graph) -> str:
         y = graph.conv(graph.conv(x, channels, 18, (1, 1)), 18, 6, (3, 3))
         x, channels = graph.node("Concat", x, y, axis=1), channels + 6
     x = graph.node("AveragePool", graph.conv(x, channels, 16, (1, 1)), kernel_shape=[2, 2], strides=[2, 2])
-    return _classified(graph, x, 16, 13)
+    return classified(graph, x, 16, 13)
 
 
 def _enlarged(graph: Graph) -> str:
@@ -128,9 +144,9 @@ def _detected(graph: Graph) -> str:
     """A head that splits what it finds in boxes and scores."""
     x = graph.node("LeakyRelu", graph.conv("x", 18, 26, (3, 3), relu=False, strides=[2, 2]), alpha=0.1)
     x = graph.node("Transpose", graph.conv(x, 26, 21, (1, 1), relu=False), perm=[0, 2, 3, 1])
-    x = graph.node("Reshape", x, _whole(graph, 1, 189, 7))
+    x = graph.node("Reshape", x, whole(graph, 1, 189, 7))
     limits = [(0, 4), (4, 7)]
-    box, score = (graph.node("Slice", x, *(_whole(graph, value) for value in (a, b, 2))) for a, b in limits)
+    box, score = (graph.node("Slice", x, *(whole(graph, value) for value in (a, b, 2))) for a, b in limits)
     return graph.node("Concat", graph.node("Sigmoid", box), graph.node("Softmax", score, axis=-1), axis=2)
 
 
@@ -152,7 +168,7 @@ def _decoded(graph: Graph) -> str:
     return x
 
 
-_ARCHITECTURES: Mapping[str, tuple[Build, tuple[int, ...]]] = {
+_ARCHITECTURES: Architectures = {
     "inverted residuals": (_inverted, (1, 3, 30, 34)),
     "channel shuffle": (_shuffled, (1, 3, 18, 14)),
     "segmentation": (_segmented, (1, 1, 20, 28)),
@@ -166,10 +182,4 @@ _ARCHITECTURES: Mapping[str, tuple[Build, tuple[int, ...]]] = {
     "factored windows": (_factored, (1, 5, 19, 23)),
     "decoder": (_decoded, (1, 3, 20, 16)),
 }
-#: Every network by name: a function that makes it, in int8 and in float32.
-INTEGER: Mapping[str, partial[onnx.ModelProto]] = {
-    name: partial(quantised, build, shape) for name, (build, shape) in _ARCHITECTURES.items()
-}
-FLOAT: Mapping[str, partial[onnx.ModelProto]] = {
-    f"{name}, float32": partial(float_network, build, shape) for name, (build, shape) in _ARCHITECTURES.items()
-}
+INTEGER, FLOAT = in_both(_ARCHITECTURES)
