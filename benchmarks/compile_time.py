@@ -67,8 +67,8 @@ def table(rows: Sequence[tuple[Cell, ...]]) -> Table:
     for suffix in ("", ", before")[: (len(rows[0]) - len(columns)) // 4]:
         columns += [Column(f"{name}{suffix}", ".2f") for name in ("cold, s", "warm, s", "again, s")]
         columns.append(Column(f"cycles{suffix}", ",d"))
-    beside = ", beside a checkout of before" if len(columns) > 7 else ""
-    about = f"*processor seconds, modelled cycles, `python -m benchmarks.compile_time`{beside}*"
+    options = " --beside CHECKOUT" if len(columns) > 7 else ""
+    about = f"*processor seconds, modelled cycles, `python -m benchmarks.compile_time{options} [--full DIR]`*"
     return Table("compile-time", about, tuple(columns), tuple(rows))
 
 
