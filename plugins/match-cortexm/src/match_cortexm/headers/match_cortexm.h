@@ -17,10 +17,10 @@
 #define MATCH_CORTEXM_UNUSED __attribute__((unused))
 #endif
 
-/* Compilers turn these into SSAT and USAT, with the shift before them, on cores with the DSP extension. */
+/* Compilers find SSAT and USAT on cores with the DSP extension, but not after a shift. With Helium, vectors clip. */
 static inline int32_t match_cortexm_clip(int32_t value, int32_t low, int32_t high)
 {
-#if defined(MATCH_CORTEXM_THUMB2) && !defined(__ARM_FEATURE_DSP)
+#if defined(MATCH_CORTEXM_THUMB2)
     int32_t clipped;
     if (__builtin_constant_p((low == -128) && (high == 127)) && (low == -128) && (high == 127)) {
         __asm__("ssat %0, #8, %1" : "=r"(clipped) : "r"(value));
