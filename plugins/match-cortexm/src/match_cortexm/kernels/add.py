@@ -144,7 +144,7 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
             _range(dtype_of(tensor), factor) for tensor, factor in zip(node.inputs, (a_factor, b_factor), strict=False)
         ]
         least, most = ((sum(end) + addend) >> shift for end in zip(*ends, strict=True))
-        clipped = 0 if vectors else pairs * ((least < low) + (most > high))
+        clipped = 0 if vectors or not clips(core, low, high) else pairs * ((least < low) + (most > high))
     second = pairs * (a_factor != b_factor)  # compilers multiply the sum if there is one factor
     counts = (("pairs", pairs), ("second", second), *((("again", pairs),) if after else ()), ("clipped", clipped))
     return Counted(inputs, code, Work(), form, counts)

@@ -65,10 +65,9 @@ class Requant:
 
 
 def clips(core: Core, low: int, high: int) -> bool:
-    """Whether a core that has SSAT and USAT compares with these bounds: they clip to those of bytes, and compilers find
-    other powers of two with the DSP extension."""
-    power = (high + 1) & high == 0 and low in (0, -high - 1)
-    return core.accumulates and not (power if core.dsp else (low, high) in ((-128, 127), (0, 255)))
+    """Whether a core that has SSAT and USAT compares with these bounds: not those of bytes and, with the DSP extension,
+    of 16 bits."""
+    return core.accumulates and (low, high) not in ((-128, 127), (0, 255), *(_CLIPS if core.dsp else ()))
 
 
 def vector_finish(requant: Requant, outputs: int, sums: str) -> list[str]:
