@@ -6,13 +6,12 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import pytest
-from match_core.contract.cost import Cost
 from match_core.contract.hardware import Link, Memory, Soc, Unit
 from match_core.contract.loops import LoopSchedule, ScheduleRequest
 from match_core.contract.workload import Axis, Dim, Operand, Workload
+from match_core.plugin.estimates import with_estimate
 from match_core.plugin.guard import Guard
 from match_core.plugin.renamed import renamed_cost
-from match_core.schedule.estimates import estimate_of
 from match_core.schedule.evaluate import false_claim, in_place
 from match_core.summary.program_json import schedule_json
 from match_host.cost import HostCostModel
@@ -49,20 +48,19 @@ def request(model: object, memory: str | None) -> ScheduleRequest:
     return ScheduleRequest(SOC, Unit("acc", "a unit", memory), "copy", WORKLOAD, model, 4096)  # type: ignore[arg-type]
 
 
-def cost(model: object, memory: str | None) -> Cost:
+def answer(model: object, memory: str | None) -> LoopSchedule:
     asked = request(model, memory)
     found = in_place(asked) if memory is None else schedule(asked)
     assert isinstance(found, LoopSchedule)
-    return found.cost
+    return with_estimate(asked, found)
 
 
 @pytest.mark.parametrize("memory", [None, "l1"])
 def test_the_reason_is_in_the_cost_and_in_the_document(memory: str | None) -> None:
-    assert cost(Guessed(), memory).estimate == "nobody measured copy"
-    assert cost(Old(), memory).estimate == ""
-    assert replace(cost(Guessed(), memory), estimate="") == cost(Old(), memory)
-    found = in_place(request(Guessed(), None)) if memory is None else schedule(request(Guessed(), memory))
-    assert isinstance(found, LoopSchedule)
+    found, old = answer(Guessed(), memory), answer(Old(), memory)
+    assert found.cost.estimate == "nobody measured copy"
+    assert old.cost.estimate == ""
+    assert asdict(replace(found.cost, estimate="")) == asdict(old.cost)
     document: dict[str, dict[str, str]] = schedule_json(found, "l2")  # type: ignore[assignment]
     assert document["cost"]["estimate"] == "nobody measured copy"
 
@@ -70,16 +68,14 @@ def test_the_reason_is_in_the_cost_and_in_the_document(memory: str | None) -> No
 def test_guards_and_boards_pass_it_on() -> None:
     for model, told in ((Guessed(), "nobody measured copy"), (Old(), "")):
         behind = Guard("a package", "1", "entry").cost_model(renamed_cost(model, {"sram": "l2"}))  # type: ignore[arg-type]
-        assert estimate_of(behind, WORKLOAD) == told
+        assert with_estimate(request(behind, None), answer(Old(), None)).cost.estimate == told
 
 
 def test_packages_that_schedule_need_not_state_it() -> None:
     """A claimed cost without the reason is not a false one."""
-    asked = request(Guessed(), "l1")
-    found = schedule(asked)
-    assert isinstance(found, LoopSchedule)
-    silent = replace(found, cost=Cost(**{**asdict(found.cost), "estimate": ""}))
-    assert false_claim(asked, silent) == ""
+    found = answer(Guessed(), "l1")
+    silent = replace(found, cost=replace(found.cost, estimate=""))
+    assert false_claim(request(Guessed(), "l1"), silent) == false_claim(request(Guessed(), "l1"), found) == ""
 
 
 def test_the_host_names_the_operations_that_a_layer_has() -> None:

@@ -13,6 +13,7 @@ from match_core.contract.mapping import MappingRequest
 from match_core.contract.planning import PlanRequest
 from match_core.deploy.deployment import Deployed, Lowering, Sequential, bytes_of, copies_of, stage
 from match_core.deploy.sequential import Deployer
+from match_core.deploy.slow import are_needed, too_slow
 from match_core.map.bodies import with_bodies
 from match_core.map.convert import Conversions, converted
 from match_core.map.evaluate import mapping_fault, plan_fault
@@ -26,7 +27,7 @@ from match_core.validate.mapping import validate_mapping
 from match_core.version import __version__
 
 if TYPE_CHECKING:
-    from match_core.contract.candidate import Candidates, Refusal
+    from match_core.contract.candidate import Candidate, Candidates, Refusal
     from match_core.contract.fitting import Fit
     from match_core.contract.hardware import Soc, Unit
     from match_core.contract.mapping import Assignment, Mapping
@@ -208,7 +209,10 @@ class Deploying:
             known = (sequential.offered, sequential.refused, Conversions(scheduler, self.soc), sequential.mapping)
             if not sequential.overflow and not self._mapping(scheduler, *known, limit, estimated=True):
                 return None
-        scheduled, refused = self._scheduled(scheduler, overflow)
+        slow = too_slow(sequential.offered) if self.options.objective == "latency" else ()
+        scheduled, refused = self._scheduled(scheduler, overflow, slow)
+        if are_needed(slow, scheduled):
+            scheduled, refused = self._scheduled(scheduler, overflow)
 
         def mapped() -> Converted | None:
             conversions = Conversions(scheduler, self.soc)
@@ -240,9 +244,11 @@ class Deploying:
         return Deployed(chosen.model, deployment, sequential.refused, sequential.offered, cycles)
 
     def _scheduled(
-        self, scheduler: Scheduler, overflow: frozenset[str]
+        self, scheduler: Scheduler, overflow: frozenset[str], without: Sequence[Candidate] = ()
     ) -> tuple[tuple[Assignment, ...], tuple[Refusal, ...]]:
-        offered = placed(self.candidates, overflow, scheduler.soc, self.units) if overflow else self.candidates
+        barred = {candidate.index for candidate in without}
+        offered = replace(self.candidates, legal=tuple(c for c in self.candidates.legal if c.index not in barred))
+        offered = placed(offered, overflow, scheduler.soc, self.units) if overflow else offered
         check_forms(offered, scheduler.soc)
         scheduled, unfit = stage(
             self.observer,

@@ -18,6 +18,7 @@ from match_core.plugin import answers as check
 from match_core.plugin import choose
 from match_core.plugin.code import code_digest, packages_of
 from match_core.plugin.discovery import Found, Selection, find_plugins
+from match_core.plugin.estimates import with_estimate
 from match_core.plugin.guard import Guard, unguarded
 from match_core.plugin.records import FALSE_CLAIM, GivenAnswer, PluginFault, PluginInfo, Status
 from match_core.plugin.registry import HOOKS, Registry
@@ -193,7 +194,7 @@ class Plugins:
         for found, answer in self._registry.ask("match_schedule", argument, check.schedule, needed, request=request):
             self._believe(found, "match_schedule", f"the schedule of {argument}", fault(answer))
             if isinstance(answer, LoopSchedule):
-                return answer
+                return with_estimate(request, answer)
             infeasible = answer
         if infeasible is None:
             raise self._unit_lacks("match_schedule", f"pattern {request.pattern} has no schedule", request.unit)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from match_core.contract.cost import Cost
 from match_core.contract.loops import LoopSchedule, ScheduleRequest
-from match_core.schedule.estimates import estimate_of
 from match_core.validate.schedule import schedule_faults
 
 if TYPE_CHECKING:
@@ -72,5 +71,4 @@ def _cost_in_place(request: ScheduleRequest) -> Cost:
         energy_pj=None if model.energy is None else float(model.energy.kernel_energy_pj(workload, tile)[0]),
         model=f"{model.name} {model.version}",
         bound=model.bound,
-        estimate=estimate_of(model, workload),
     )

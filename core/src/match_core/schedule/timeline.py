@@ -16,7 +16,6 @@ import numpy as np
 
 from match_core.contract.cost import Cost
 from match_core.schedule.copies import CopyCycles, Route, copy_cycles
-from match_core.schedule.estimates import estimate_of
 from match_core.schedule.nest import Nest, nest_of, tile_at
 from match_core.schedule.staging import StagedRun, Staging
 from match_core.schedule.steps import Move, Steps, length_of_first_loads, lengths
@@ -71,7 +70,6 @@ class Replay:
     def __init__(self, request: ScheduleRequest) -> None:
         self.request = request
         self._model = f"{request.cost_model.name} {request.cost_model.version}"
-        self._estimate = estimate_of(request.cost_model, request.workload)
         self._nests: dict[tuple[TileLoop, ...], Nest] = {}
         self._calls: dict[tuple[TileLoop, ...], Calls] = {}
         self._copies: dict[object, CopyCycles] = {}
@@ -96,7 +94,6 @@ class Replay:
             energy_pj=energy,
             model=self._model,
             bound=model.bound,
-            estimate=self._estimate,
         )
 
     def nest(self, loops: tuple[TileLoop, ...]) -> Nest:

@@ -7,7 +7,8 @@ that the parts of a result neither overlap nor leave gaps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -31,12 +32,14 @@ def run_faults(workload: Workload, schedule: LoopSchedule) -> Iterator[str]:
         if any(step < 1 for axis in operand.axes for _, step in axis.terms):
             yield f"{operand.name}: a step below 1 in one of its axes"
             continue
-        calls = parts_of(workload, operand, schedule.loops, len(schedule.loops), len(schedule.loops))
+        # Buffers of an operand are often filled at the same depths.
+        parts = cache(partial(parts_of, workload, operand, schedule.loops))
+        calls = parts(len(schedule.loops), len(schedule.loops))
         if operand.role == "output":
             yield from _result_faults(workload, operand)
             yield from _gap_faults(operand, calls, "a kernel call")
         yield from _call_faults(operand, calls)
-        yield from _buffer_faults(workload, schedule, operand, calls)
+        yield from _buffer_faults(schedule, operand, parts)
 
 
 def _result_faults(workload: Workload, operand: Operand) -> Iterator[str]:
@@ -78,20 +81,19 @@ def _call_faults(operand: Operand, calls: Parts) -> Iterator[str]:
             yield f"{operand.name}: axis {axis.name} is split inside of a group of {axis.round_up}"
 
 
-def _buffer_faults(workload: Workload, schedule: LoopSchedule, operand: Operand, calls: Parts) -> Iterator[str]:
-    loops = schedule.loops
+def _buffer_faults(schedule: LoopSchedule, operand: Operand, parts: Callable[[int, int], Parts]) -> Iterator[str]:
+    inner = len(schedule.loops)
     outer = 0  # the home memory or the store holds the whole operand
     way = [placement for placement in schedule.placements if placement.operand == operand.name]
     for placement in way:
-        parts = parts_of(workload, operand, loops, placement.depth, placement.depth)
-        yield from _size_faults(operand, placement, parts)
+        copied = parts(placement.depth, placement.depth)
+        yield from _size_faults(operand, placement, copied)
         if operand.role == "output":
-            yield from _gap_faults(operand, parts, placement.memory)
-        held = parts_of(workload, operand, loops, outer, placement.depth)
-        if not _in_bytes(operand, held, parts):
+            yield from _gap_faults(operand, copied, placement.memory)
+        if not _in_bytes(operand, parts(outer, placement.depth), copied):
             yield f"{operand.name}: a copy to or from {placement.memory} begins or ends inside of a byte"
         outer = placement.depth
-    held = parts_of(workload, operand, loops, outer, len(loops))
+    held, calls = parts(outer, inner), parts(inner, inner)
     if not _is_block(operand, held, calls):
         yield f"{operand.name}: the part of a kernel call is not one block of the buffer in {way[-1].memory}"
     if not _in_bytes(operand, held, calls):

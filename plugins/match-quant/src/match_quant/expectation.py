@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from match_core.ir.reader import Quant
 from numpy.typing import NDArray
 
+Number = TypeVar("Number", np.int64, np.float64)
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
@@ -130,12 +132,16 @@ def of_sum(x: Expectation, weight: Ints, group: int) -> Expectation:
     outputs, inputs, _ = weight.shape
     rows = weight.reshape(group, outputs // group, inputs, -1)
 
+    def over_taps(values: NDArray[Number]) -> NDArray[Number]:
+        """The sum over taps; sums of single elements take numpy long."""
+        found: NDArray[Number] = values[..., 0] if values.shape[3] == 1 else values.sum(axis=3)
+        return found
+
     columns = (group, 1, inputs)
-    positive = np.where(rows > 0, rows, 0).sum(axis=3)
-    negative = np.where(rows < 0, rows, 0).sum(axis=3)
+    positive, negative = over_taps(np.maximum(rows, 0)), over_taps(np.minimum(rows, 0))
     lo, hi = x.lo.reshape(columns), x.hi.reshape(columns)
-    total = rows.sum(axis=3).astype(np.float64)
-    squares = np.square(rows.astype(np.float64)).sum(axis=3)
+    total = (positive + negative).astype(np.float64)
+    squares = over_taps(np.square(rows.astype(np.float64)))
     share = x.neighbours
     mean = (total * x.mean.reshape(columns)).sum(axis=2).reshape(-1)
     variance = ((share * np.square(total) + (1 - share) * squares) * np.square(x.sd.reshape(columns))).sum(axis=2)
