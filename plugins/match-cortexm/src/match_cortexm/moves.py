@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 
 #: Patterns of the host that copy elements.
 MOVES = ("host_concat", "host_pad", "host_slice", "host_split", "host_transpose")
+MOVES += ("host_depth_to_space", "host_space_to_depth")
 #: Elements up to which loops are unrolled.
 UNROLLED = 16
 #: Bytes of a run from which it is copied by memcpy, and from which compilers call a function for that.
 _RUN_BYTES, _LONG_BYTES = 8, 64
+#: Bytes up to which compilers copy a run word by word without a loop.
+_UNROLLED_BYTES = 32
 _WORD_BYTES, _BYTE_BITS = 4, 8
 #: Lines and columns of a tile.
 _TILE = 8
@@ -25,6 +28,8 @@ _TILE = 8
 #: loop over bytes whose distance is no power of two, and elements of two loops that are unrolled whole: counted with
 #: gcc 12.2 for M0+, M4 and M55. Registers hold about 40 elements of the last.
 _TURNS, _BYTE_TURNS, _WHOLE, _HELD = 17, 120, 72, 40
+#: Lines from which compilers keep places in registers, on cores with few of them: counted with gcc 12.2 for M0+.
+_MANY_LINES = 32
 #: Turns of loops that have figures of their own.
 _SHORT = 4
 #: Vectors that one instruction of Helium interleaves, and their bits.
@@ -42,13 +47,15 @@ def moved(workload: Workload) -> Mapping[str, int]:
         elements, lines = counts["elements"], counts["elements"] // counts["inner"]
         beyond = max(0, elements - _HELD) if _is_whole(counts) else 0
         found = {"elements": elements, "lines": lines, "images": lines // counts["outer"], "beyond": beyond}
+        found["near"] = elements * (counts["outer"] < _MANY_LINES and counts["inner"] % 2 == 0)
         return {**found, **_vectors(counts, result.element_bits)}
     if _in_squares(counts):
         return _squares(counts)
     if workload.kind == "host_concat":  # its loops are those of its sources
         return {**plain, "runs": runs, "unaligned": _unaligned(workload)}
     rows = counts["elements"] // _line(result)
-    return {**plain, "runs": runs, "rows": rows, "unaligned": _bytes_of(result) - _aligned(counts, result)}
+    odd = _padded(workload) if workload.kind == "host_pad" else _bytes_of(result) - _aligned(counts, result)
+    return {**plain, "runs": runs, "rows": rows, "unaligned": odd}
 
 
 def _in_squares(counts: Mapping[str, int]) -> bool:
@@ -138,7 +145,8 @@ def move(workload: Workload) -> str:
     sides = {_line(operand) * size % _WORD_BYTES for operand in workload.operands}
     odd = ", odd" if run % _WORD_BYTES or any(sides) else ""
     once = ", once" if counts["runs"] < len(workload.operands) else ""  # no loop
-    return ("long runs" if run >= _LONG_BYTES else "short runs") + odd + once
+    length = "long runs" if run >= _LONG_BYTES else "short runs" if run <= _UNROLLED_BYTES else "runs"
+    return length + odd + once
 
 
 def _alone(workload: Workload) -> str:
@@ -173,6 +181,19 @@ def _unaligned(workload: Workload) -> int:
         ]
         found += length * runs * sum(start != (0, 0) for start in starts) // max(1, len(starts))
     return found
+
+
+def _padded(workload: Workload) -> int:
+    """Bytes of the runs of a padding that do not begin at a word of both sides. Ends of an axis are as wide."""
+    source, result = workload.operands[0], workload.operands[-1]
+    size = result.element_bits // _BYTE_BITS
+    before, after = ([axis.size for axis in operand.axes] for operand in (source, result))
+    padded = [place for place, sizes in enumerate(zip(before, after, strict=True)) if sizes[0] < sizes[1]]
+    first = max(padded, default=0)
+    start = sum((after[place] - before[place]) // 2 * prod(after[place + 1 :]) for place in padded) * size
+    run, line = (prod(sizes[first:]) * size for sizes in (before, after))
+    starts = [(turn * run % _WORD_BYTES, (start + turn * line) % _WORD_BYTES) for turn in range(_WORD_BYTES)]
+    return _bytes_of(source) * sum(one != (0, 0) for one in starts) // len(starts)
 
 
 def _aligned(counts: Mapping[str, int], result: Operand) -> int:

@@ -139,7 +139,8 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
         form, pairs = "add_mve_i16" if wide else "add_mve", count // 4
     code = replace(code, overlaps=element_by_element(node.inputs[:2], result))
     clipped = pairs * clips(core, low, high)
-    if core.dsp and short:  # compilers know the range of the sums, and compare with the ends that these may reach
+    asm = (low, high) in ((-128, 127), (0, 255))  # one instruction
+    if core.dsp and short and not asm:  # compilers know the range of the sums, and compare with what these may reach
         ends = [
             _range(dtype_of(tensor), factor) for tensor, factor in zip(node.inputs, (a_factor, b_factor), strict=False)
         ]
