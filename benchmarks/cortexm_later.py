@@ -37,7 +37,7 @@ def _halves(net: Net) -> None:
 
 def _blocks(net: Net) -> None:
     """Positions become channels, or channels positions."""
-    side, channels, rows, columns = net.between(2, 3), net.between(1, 8), net.between(3, 12), net.between(3, 12)
+    side, channels, rows, columns = net.between(2, 3), net.between(1, 6), net.between(3, 20), net.between(3, 24)
     if net.between(0, 1):
         y = net.add("SpaceToDepth", net.source(1, channels, side * rows, side * columns), blocksize=side)
     else:
@@ -50,7 +50,7 @@ def _function(net: Net, op: str) -> None:
     """A function of a few numbers, or of many."""
     shape = (1, net.between(2, 30)) if net.between(0, 1) else (net.between(2, 20), net.between(6, 60))
     x = net.source(*shape)
-    net.rectified.add(x)
+    net.positive.add(x)
     net.result(net.add(op, x))
 
 
@@ -114,10 +114,10 @@ def _windows(net: Net) -> None:
     net.result(net.add("MaxPool", x, kernel_shape=[taps] * 2, strides=[stride] * 2, pads=[taps // 2] * 4))
 
 
-def _rectified_sum(net: Net) -> None:
-    """Sums of tensors of which much is 0, the second one repeated in some."""
+def _rectified_sum(net: Net, repeated: bool = False) -> None:
+    """Sums of tensors of which much is 0; ``repeated``: the second one is added to each of the first one's images."""
     shape = 1, net.between(2, 16), net.between(4, 14), net.between(4, 24)
-    one, other = net.source(*shape), net.source(*(shape, (1, 1, *shape[2:]), (*shape[:3], 1))[net.between(0, 2)])
+    one, other = net.source(*shape), net.source(*((1, 1, *shape[2:]) if repeated else shape))
     net.rectified |= {one, other}
     net.result(_activated(net, net.add("Add", one, other)), 4.0)
 
@@ -142,5 +142,5 @@ LATER_KINDS: dict[str, Callable[[Net], None]] = {
     "windows": _windows,
     "windows_2": _windows,
     "rectified_sum": _rectified_sum,
-    "rectified_sum_2": _rectified_sum,
+    "rectified_sum_2": lambda net: _rectified_sum(net, repeated=True),
 }

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 #: figures are preferred.
 _UNKNOWN = 4.0
 
-#: The cost of the products of integers and of the softmax of the host, which own kernels replace, without DSP,
+#: The cost of products and maxima of integers and of the softmax of the host, which own kernels replace, without DSP,
 #: relative to their figures: an estimate. Compilers keep sums in registers or on the stack, divisions depend on the
 #: numbers: figures are the middle of what differs twofold. The core's own kernels are counted to a few percent.
 #: So do operators on a few numbers that have no figures: regions, which replace them, have.
-_LUCK, _SOFTMAX, _SINGLE = 2.0, "host_softmax_i8", ", few, "
+_LUCK, _SOFTMAX, _MAXIMA, _SINGLE = 2.0, "host_softmax_i8", "host_nhwc_max_pool", ", few, "
 
 #: Channels of a block of the core's own depthwise kernels.
 _BLOCK = 4
+_BYTE_BITS = 8
 
 #: The share of products with an operand 0, on cores without an FPU: an estimate, the mean of what the made layers read.
 #: Sums are expected to have none.
@@ -101,7 +102,8 @@ def _varied(workload: Workload) -> bool:
     form = figures_keys(workload)[0]
     single |= shifted(workload) or "grouped" in form  # which no own kernel takes, nor depthwise ones of odd channels
     single |= "depthwise" in form and workload.operands[-1].axes[-1].size % _BLOCK > 0
-    return workload.kind == _SOFTMAX or ("tile_macs" in workload.parameters and replaced and not single)
+    maxima = workload.kind == _MAXIMA and workload.operands[-1].element_bits == _BYTE_BITS
+    return maxima or workload.kind == _SOFTMAX or ("tile_macs" in workload.parameters and replaced and not single)
 
 
 def cost_on(core: str) -> FittedCost:

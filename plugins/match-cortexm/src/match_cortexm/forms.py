@@ -10,7 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from match_cortexm.figures import OWN
-from match_cortexm.moves import MOVES, UNROLLED, moved, moves
+from match_cortexm.moves import MOVES, TURNS, UNROLLED, moved, moves
 from match_cortexm.products import DEPTHWISE_AXES, channels_last, product_form, rows_axis, shifted, stored, windows
 from match_cortexm.transposed import TRANSPOSED, gathered
 from match_cortexm.windows import inside, pooled, tiled, window
@@ -69,12 +69,12 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         taps = counts.get("memory", 0) // counts["elements"] - 1
         few = taps < UNROLLED
         form = f"{taps} taps" if few else "many taps"
-        columns = ", by columns" if "reduce" in kind and _kept(workload) else ""
-        form += columns
+        columns = _by_columns(workload) if "reduce" in kind else ""
+        form = f"{'few' if few else 'many'} taps{columns}" if columns else form
         if "region" in kind:  # what is computed of each
             return f"{key}, {form}, {_per_term(counts)}", f"{key}, {_per_term(counts)}", key
         padded = ", padded" if "pool" in kind and pooled(workload, taps, rows_axis(workload)) < 1 else ""
-        return f"{key}, {form}{padded}", f"{key}, {form}", *((f"{key}, few taps{columns}",) if few else ()), key
+        return f"{key}, {form}{padded}", f"{key}, {form}", *((f"{key}, few taps",) if few and not columns else ()), key
     form = _per_element(counts)
     if "requant" in kind and workload.operands[0].element_bits == _BYTE_BITS:
         key = f"{key} of bytes"  # their products have 32 bits
@@ -96,10 +96,12 @@ def _quantises(counts: Mapping[str, int]) -> bool:
     return few and counts.get("integer") == elements
 
 
-def _kept(workload: Workload) -> bool:
-    """Whether the terms of a sum are of one column."""
+def _by_columns(workload: Workload) -> str:
+    """Whether the terms of a sum are of one column, and compilers unroll the loop over columns."""
     source, result = (workload.operands[place].axes[-1:] for place in (0, -1))
-    return bool(result) and result[0].size > 1 and source[0].size == result[0].size
+    if not result or result[0].size == 1 or source[0].size != result[0].size:
+        return ""
+    return f", by columns{' of few' if result[0].size <= TURNS else ''}"
 
 
 def _per_element(counts: Mapping[str, int]) -> str:
