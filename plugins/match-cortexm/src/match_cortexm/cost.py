@@ -10,7 +10,7 @@ import numpy as np
 from match_host.cost import HostCostModel
 
 from match_cortexm.cores import CORE_NAMED
-from match_cortexm.figures import GENERAL, OWN, estimate_of, figures_of, is_wider
+from match_cortexm.figures import GENERAL, estimate_of, figures_of, is_wider
 from match_cortexm.forms import adds, counts_of, figures_keys
 from match_cortexm.products import shifted, stored
 
@@ -65,8 +65,6 @@ class FittedCost(HostCostModel):
             values = {name: _UNKNOWN * value for name, value in values.items()}
         whole = values.get("call", 0.0) + sum(value * counts.get(name, 0) for name, value in values.items())
         whole *= self.luck if _varied(workload) or (guessed and _SINGLE in keys[0]) else 1.0
-        if "," not in key and key != OWN and not workload.macs:  # layers of a few forms tell no part of another
-            whole = max(whole, sum(value * counts.get(name, 0) for name, value in self.figures[GENERAL].items()))
         return np.full(shape, int(np.ceil(whole)), dtype=np.int64)
 
     def launch_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
