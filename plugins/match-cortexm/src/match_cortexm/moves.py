@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from match_core.contract.workload import Operand, Workload
 
 #: Patterns of the host that copy elements.
-MOVES = ("host_concat", "host_pad", "host_slice", "host_split", "host_transpose")
-MOVES += ("host_depth_to_space", "host_space_to_depth")
+MOVES = (
+    *("host_concat", "host_depth_to_space", "host_pad", "host_slice", "host_space_to_depth", "host_split"),
+    "host_transpose",
+)
 #: Elements up to which loops are unrolled.
 UNROLLED = 16
 #: Bytes of a run from which it is copied by memcpy, and from which compilers call a function for that.
