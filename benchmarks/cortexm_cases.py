@@ -37,15 +37,15 @@ class DenseCase:
 
 @dataclass(frozen=True, slots=True)
 class OtherCase:
-    """``Add`` of two tensors, ``AveragePool`` of whole images, ``MaxPool`` of 3x3 with padding after a convolution,
-    ``Tanh`` (a look-up), or ``Softmax``."""
+    """``Add`` of two tensors, ``AveragePool`` of whole images, ``MaxPool`` with padding after a convolution, of
+    ``taps`` along each axis, ``Tanh`` (a look-up), or ``Softmax``."""
 
     op: str
     shape: tuple[int, ...]
+    taps: int = 3
 
 
 Case = ConvCase | DenseCase | OtherCase
-_SAME = (1, 1, 1, 1)
 
 
 def _result(case: Case) -> tuple[int, ...]:
@@ -126,14 +126,18 @@ def model_of(case: Case, seed: int, whole: bool = False, wide: bool = False) -> 
             sources.append(real("x1", 0.013, 3))
         if case.op == "MaxPool":
             # In the middle of a network, where channels are last.
-            identity = constant("identity", np.eye(shape[1])[:, :, None, None], np.float32)
+            identity = constant(
+                "identity", np.eye(shape[1]).reshape(shape[1], shape[1], *[1] * len(shape[2:])), np.float32
+            )
             nodes.append(helper.make_node("Conv", [sources[0], identity], ["copy"]))
             scales = [constant("copy_scale", 0.02 / steps, np.float32)]
             scales.append(constant("copy_zero", 0 if wide else -128, dtype))
             nodes.append(helper.make_node("QuantizeLinear", ["copy", *scales], ["copied"]))
             nodes.append(helper.make_node("DequantizeLinear", ["copied", *scales], ["copied_real"]))
+            kernel, pads = [case.taps] * len(shape[2:]), [case.taps // 2] * 2 * len(shape[2:])
+            strides = [2] * len(kernel)
             node = helper.make_node(
-                "MaxPool", ["copied_real"], ["sum"], kernel_shape=[3, 3], strides=[2, 2], pads=_SAME
+                "MaxPool", ["copied_real"], ["sum"], kernel_shape=kernel, strides=strides, pads=pads
             )
         elif case.op == "AveragePool":
             node = helper.make_node("AveragePool", sources, ["sum"], kernel_shape=shape[2:])

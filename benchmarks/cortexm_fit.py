@@ -16,6 +16,7 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 import numpy as np
 from match_cortexm.cores import CORE_NAMED
@@ -56,6 +57,9 @@ WHOLE = ("tile_macs", "floating_tile_macs", "memory", "steps")
 SUMS_FEWEST = 8
 #: Operations of many instructions, which cost what they do in general where no layer of some figures has them.
 CALLS = ("special", "floating_divide", "wide_divide")
+#: Layers without figures of a narrower form that decide those of a wider one alone, but for products, whose kernels
+#: differ in what comes after the sums.
+REST, ALL = 8, (OWN, "products", "regions")
 #: Products that decide no figures: they have those of kernels that requantise them at once, which are preferred then,
 #: as they need less memory.
 LEFT = "host_mat_mul_integer "
@@ -146,7 +150,12 @@ def fewest(key: str, layers: Sequence[Layer]) -> int:
         return STORED_FEWEST
     if "tiles" in has:
         return SUMS_FEWEST
-    return MANY if key.endswith(ALONE) or "visits" in has else FEWEST
+    return MANY if key.endswith(ALONE) or has & {"visits", "stored"} == {"visits"} else FEWEST
+
+
+def _specific(key: str, group: Sequence[Layer]) -> int:
+    """The place of a key among those of its layers, the special ones first."""
+    return max((layer.keys.index(key) for layer in group if key in layer.keys), default=0)
 
 
 def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures]:
@@ -162,12 +171,17 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
     host = [layer for layer in layers if layer.keys != (OWN,)]
     names = ("call", *(constant.name for constant in OPERATION_CYCLES))
     found: dict[str, Figures] = {GENERAL: fit(host, names, every=True)}
-    for key, group in sorted(groups.items()):
+    for key in sorted(groups, key=lambda key: (_specific(key, groups[key]), key)):
+        group = groups[key]
+        rest = [layer for layer in group if found.keys().isdisjoint(takewhile(key.__ne__, layer.keys))]
+        group = rest if len(rest) >= REST and not key.startswith(ALL) else group
         names = list(dict.fromkeys(name for layer in group for name in layer.counts))
         if all("tiles" in layer.counts for layer in group):
             names = [name for name in names if name not in WHOLE]
         if key.startswith(OWN):
-            figures = fit(group, [name for name in names if name != "elements"], every=True)
+            names = [name for name in names if name != "elements"]
+            # A count of 0 is a figure, too: other cores' figures complete those that are missing.
+            figures = {**dict.fromkeys(names, 0.0), **fit(group, names, every=len(group) > 2 * len(names))}
             found.setdefault(OWN, {}).update(figures)
         elif unaligned and key.endswith(TILES) and f"transpose{key.split(',')[0].split()[-1]}" in own:
             continue

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 from match_cortexm.cores import CORE_NAMED
-from match_cortexm.figures import GENERAL, LIKE, OWN, figures_of
+from match_cortexm.figures import GENERAL, LIKE, estimate_of, figures_of
 from numpy.typing import NDArray
 from onnx import helper
 
@@ -78,8 +78,8 @@ def figures_key(core: str, layer: Layer) -> str:
 
 
 def guessed(core: str, layer: Layer) -> bool:
-    """Whether these are of no form of the layer, as too few made layers have it: an estimate."""
-    return layer.keys != (OWN,) and figures_key(core, layer) in (GENERAL, layer.keys[-1])
+    """Whether these are an estimate, as too few made layers have the layer's form."""
+    return bool(estimate_of(core, layer.keys, figures_key(core, layer)))
 
 
 def _known(layer: Layer) -> tuple[float, float]:

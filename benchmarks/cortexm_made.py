@@ -12,6 +12,7 @@ import numpy as np
 from onnx import helper
 
 from benchmarks.cortexm_integer import FEW_KINDS, QUANTLIB_KINDS
+from benchmarks.cortexm_later import LATER_KINDS
 from benchmarks.cortexm_more import MORE_INTEGER_KINDS, MORE_KINDS
 from benchmarks.cortexm_moved import MOVED_KINDS, concat, deep_transpose, heads, pad, slice_, transpose
 from benchmarks.cortexm_net import Net, some_channels, some_image, some_rows
@@ -322,6 +323,8 @@ def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -
         yield from _networks(Net(np.random.default_rng([seed, number, 5]), quantised), last, rounds)
     if quantised and not wide:
         yield from _networks(Net(np.random.default_rng([seed, number, 6]), quantised), FEW_KINDS, rounds)
+    if not wide:
+        yield from _networks(Net(np.random.default_rng([seed, number, 7]), quantised), LATER_KINDS, rounds)
     if quantised:  # one row: classifiers, autoencoders
         net = Net(np.random.default_rng([seed, 2]), quantised)
         for _ in range(2 * rounds):

@@ -30,6 +30,9 @@ class Net:
     inputs: list[onnx.ValueInfoProto] = field(default_factory=list)
     outputs: list[onnx.ValueInfoProto] = field(default_factory=list)
     bytes_: int = 0
+    #: Inputs of which some is 0, beside those of products, and inputs that are positive.
+    rectified: set[str] = field(default_factory=set)
+    positive: set[str] = field(default_factory=set)
 
     def between(self, low: int, high: int) -> int:
         """A random number, both ends included."""
@@ -119,7 +122,7 @@ class Net:
         """A random sample. What products and averages read has none to nine tenths of zeros, as after a Relu: on cores
         without an FPU, a zero takes half the instructions of other numbers."""
         made: dict[str, NDArray[np.generic]] = {}
-        summed = {node.input[0] for node in self.nodes if node.op_type in SUMS}
+        summed = {node.input[0] for node in self.nodes if node.op_type in SUMS} | self.rectified
         for value in self.inputs:
             kind = value.type.tensor_type
             shape = [1, *(axis.dim_value for axis in kind.shape.dim)]
@@ -130,6 +133,7 @@ class Net:
                 numbers = self.rng.normal(0, 1, shape)
                 if value.name in summed:
                     numbers = np.maximum(numbers - np.quantile(numbers, ZEROS[len(made) % len(ZEROS)]), 0)
+                numbers = np.abs(numbers) if value.name in self.positive else numbers
                 made[value.name] = numbers.astype(np.float16 if self.wide else np.float32)
         return made
 

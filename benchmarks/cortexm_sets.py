@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import fresh_models
+from benchmarks import fresh_models, late_models
 from benchmarks.breadth_models import FLOATS, MADE
 from benchmarks.runs import MODELS
 from benchmarks.small_models import FLOAT, INTEGER
@@ -64,8 +64,11 @@ SETS |= {
 }
 #: Networks of no set until the model was done for the fourth time.
 SETS |= {"int8, fourth": tuple(fresh_models.INTEGER), "float32, fourth": tuple(fresh_models.FLOAT)}
+#: And for the fifth time.
+SETS |= {"int8, fifth": tuple(late_models.INTEGER), "float32, fifth": tuple(late_models.FLOAT)}
 #: Networks that are made, without samples.
 BUILT = {**MADE, **FLOATS, **INTEGER, **FLOAT, **fresh_models.INTEGER, **fresh_models.FLOAT}
+BUILT |= {**late_models.INTEGER, **late_models.FLOAT}
 #: Not on cores without an FPU: more than 100 million float32 products, which take minutes of an emulator, and float16.
 LONG: tuple[str, ...] = ("resnext50_block1_f32", "mobilebert_l1_f32", "resnet50_block1_f32", "resnet50_block1_bn_f32")
 LONG += SETS["float16, third"]

@@ -90,7 +90,8 @@ def test_zeros_cost_less_without_an_fpu(core, less):
 def test_every_core_has_figures(core):
     figures = figures_of(core)
     assert {GENERAL, OWN} <= set(figures) and cost_on(core).figures == figures
-    assert all(value > 0 for values in figures.values() for value in values.values())
+    assert all(value > 0 for key, values in figures.items() for value in values.values() if key != OWN)
+    assert all(value >= 0 for value in figures[OWN].values())
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -157,3 +158,22 @@ def test_what_the_fit_counts_depends_on_no_figures(spread, monkeypatch):
     monkeypatch.setattr(cost, "figures_of", lambda core: {GENERAL: {"elements": 99.0}, OWN: {}})
     assert costs() == before and cost.cost_on is kept
     assert before[0] in (1, 10**9)
+
+
+def test_layers_without_a_narrower_form_decide_the_figures_of_a_wider_one():
+    sizes = range(20, 80, 5)
+    more = range(20, 80, 2)
+    short = [Layer("made", ("host_a 8, x of few", "host_a 8, x"), {"elements": n}, 5 * n, 0) for n in more]
+    long = [Layer("made", ("host_a 8, x",), {"elements": n}, 9 * n, 0) for n in sizes]
+    found = fitted([*short, *long])
+    assert found["host_a 8, x of few"]["elements"] == pytest.approx(5, abs=0.1)
+    assert found["host_a 8, x"]["elements"] == pytest.approx(9, abs=0.1)
+
+
+def test_counts_of_own_kernels_that_cost_nothing_have_a_figure():
+    """Else that of another core would complete them."""
+    host = Layer("made", ("host_a 8",), {"elements": 9, "memory": 18}, 90, 0)
+    own = [
+        Layer("made", (OWN,), {"elements": n, "add_pairs": n, "add_second": n % 3}, 7 * n, 0) for n in range(20, 60, 2)
+    ]
+    assert fitted([host, *own])[OWN] == pytest.approx({"add_pairs": 7.0, "add_second": 0.0})

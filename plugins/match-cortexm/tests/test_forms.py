@@ -47,10 +47,31 @@ def test_copies_of_single_elements_are_told_apart_by_their_loops(order, shape, f
 def test_copies_of_single_elements_count_their_lines():
     """Five axes: 4 x 5 images of six lines of seven elements."""
     counts = counts_of(moved((0, 1, 4, 3, 2), (1, 20, 7, 6, 1)))
-    assert counts == {"elements": 840, "lines": 120, "images": 20, "beyond": 0}
+    assert counts == {"elements": 840, "lines": 120, "images": 20, "beyond": 0, "near": 0}
     assert counts_of(moved((0, 2, 3, 1), (1, 16, 2, 2)))["beyond"] == 24
     woven = counts_of(moved((0, 2, 3, 1), (1, 4, 9, 9)))  # five vectors of 16 positions, and one position
     assert (woven["vectors"], woven["rest"]) == (5, 1)
+
+
+def test_copies_of_few_lines_of_an_even_number_are_told_apart():
+    near = {lines: counts_of(moved((0, 2, 1), (1, 12, lines)))["near"] for lines in (28, 40)}
+    assert near == {28: 12 * 28, 40: 0}
+
+
+def test_runs_of_a_padding_begin_where_ends_are_as_wide():
+    """A border of one position: runs of 154 bytes, every second one of which begins at a word, or of 176."""
+    odd, even = (copy_of("host_pad", (1, 13, 11, size), (1, 15, 13, size)) for size in (14, 16))
+    assert counts_of(odd)["unaligned"] == 13 * 11 * 14 // 2 and counts_of(even)["unaligned"] == 0
+
+
+def test_runs_that_compilers_copy_in_a_loop_have_figures_of_their_own():
+    assert [figures_keys(copy_of("host_slice", (10, 80), (10, size)))[0] for size in (32, 36, 64)] == [
+        f"host_slice 8, {length}" for length in ("short runs", "runs", "long runs")
+    ]
+
+
+def test_blocks_of_channels_become_positions_like_other_copies():
+    assert figures_keys(copy_of("host_depth_to_space", (1, 4, 9, 9), (1, 1, 18, 18)))[-1] == "moves 8"
 
 
 def test_tiles_count_their_lines():
@@ -213,6 +234,37 @@ def test_taps_in_the_image_and_zeros_are_counted():
     counts = (("elements", 100), ("memory", 1000), ("floating", 900), ("steps", 900))
     mean = Workload("host_reduce_mean", (Dim("N", 100, tileable=False),), operands, 0, counts)
     assert counts_of(mean, 0.0)["nonzero"] == 900
+
+
+def test_tiles_of_lines_and_of_outputs_may_not_be_whole():
+    """Ten positions in tiles of four, 19 outputs in tiles of four."""
+    rest = counts_of(product_of("host_nhwc_conv", (1, 8, 10, 3), (5, 3, 3, 3, 4), (1, 8, 10, 19)))
+    whole = counts_of(product_of("host_nhwc_conv", (1, 8, 12, 3), (5, 3, 3, 3, 4), (1, 8, 12, 20)))
+    assert (rest["clamped"], rest["partial"]) == (rest["tiles"], rest["tiles"])
+    assert (whole["clamped"], whole["partial"]) == (0, 0)
+
+
+def test_zeros_of_sums_count():
+    axes = tuple(Axis(f"a{axis}", size) for axis, size in enumerate((4, 25)))
+    operands = tuple(
+        Operand(name, role, axes, 32) for name, role in (("in0", "input"), ("in1", "input"), ("out0", "output"))
+    )
+    counts = (("elements", 100), ("memory", 300), ("floating", 200), ("steps", 100))
+    both = Workload("host_region", (Dim("N", 100, tileable=False),), operands, 0, counts)
+    assert counts_of(both, 0.4)["nonzero"] == 60 and "nonzero" not in counts_of(both)
+
+
+def test_rows_that_a_function_copies_are_told_apart():
+    """Of a line of two columns, compilers know the lengths."""
+    counts = (("dsp2_rows_clipped", 6), ("dsp2_rows_inside", 4), ("dsp2_steps", 9))
+    found = []
+    for columns in (2, 7):
+        axes = tuple(Axis(f"a{axis}", size) for axis, size in enumerate((1, 5, columns, 8)))
+        operands = (Operand("in0", "input", axes), Operand("out0", "output", axes))
+        found.append(counts_of(Workload("cortexm_conv", (Dim("N", 80, tileable=False),), operands, 0, counts)))
+    narrow, wide = found
+    assert narrow["dsp2_rows_narrow"] == 6 and narrow["dsp2_rows_clipped"] == 0
+    assert wide["dsp2_rows_called"] == 10 and wide["dsp2_rows_clipped"] == 6
 
 
 def test_products_of_regions_have_figures_of_their_own_before_those_of_all():

@@ -35,7 +35,7 @@ def arena(result: VerifyResult) -> int:
 def chain(folder: Path) -> Path:
     """Layers of every kind with odd sizes: windows that leave the image, strides, more and fewer channels."""
     net = QdqBuilder(5, 8, 11, 9).conv(12, 1).conv(12, 3).conv(12, 3, group=12).conv(20, 1)
-    net = net.conv(20, 3, stride=2, group=20).conv(20, 3, pad=0).max_pool(2, 1).conv(7, 1)
+    net = net.conv(20, 3, stride=2, group=20).conv(20, 3, pad=0).max_pool(2, 1).conv(15, 1).max_pool(2, 1).conv(7, 1)
     return net.save(folder / "chain.onnx")
 
 

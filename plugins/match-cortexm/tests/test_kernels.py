@@ -26,6 +26,10 @@ SAMPLE = {
     "add": OtherCase("Add", (1, 3, 5, 7)),
     "sums": OtherCase("AveragePool", (1, 12, 7, 5)),
     "max_pool": OtherCase("MaxPool", (1, 20, 7, 6)),
+    "max_pool_odd": OtherCase("MaxPool", (1, 14, 7, 6)),
+    "max_pool_few": OtherCase("MaxPool", (1, 3, 7, 6)),
+    "max_pool_wide": OtherCase("MaxPool", (1, 10, 9, 8), taps=7),
+    "max_pool_line": OtherCase("MaxPool", (1, 10, 17), taps=5),
     "lookup": OtherCase("Tanh", (1, 3, 5, 7)),
     "softmax": OtherCase("Softmax", (1, 3, 38)),
 }
@@ -48,7 +52,11 @@ def test_on_the_twin(name, target, tmp_path):
 @pytest.mark.parametrize(
     ("name", "target"),
     [
-        *((name, target) for name in ("border", "depthwise", "max_pool", "softmax") for target in TARGETS),
+        *(
+            (name, target)
+            for name in ("border", "depthwise", "max_pool", "max_pool_odd", "softmax")
+            for target in TARGETS
+        ),
         *((name, "corstone300") for name in ("over_read", "compact")),
         *(
             (name, target)

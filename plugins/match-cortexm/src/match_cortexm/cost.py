@@ -10,8 +10,8 @@ import numpy as np
 from match_host.cost import HostCostModel
 
 from match_cortexm.cores import CORE_NAMED
-from match_cortexm.figures import GENERAL, OWN, estimate_of, figures_of
-from match_cortexm.forms import counts_of, figures_keys
+from match_cortexm.figures import GENERAL, estimate_of, figures_of, is_wider
+from match_cortexm.forms import adds, counts_of, figures_keys
 from match_cortexm.products import shifted, stored
 
 if TYPE_CHECKING:
@@ -23,13 +23,18 @@ if TYPE_CHECKING:
 #: figures are preferred.
 _UNKNOWN = 4.0
 
-#: The cost of the products of integers and of the softmax of the host, which own kernels replace, without DSP,
+#: The cost of products and maxima of integers and of the softmax of the host, which own kernels replace, without DSP,
 #: relative to their figures: an estimate. Compilers keep sums in registers or on the stack, divisions depend on the
 #: numbers: figures are the middle of what differs twofold. The core's own kernels are counted to a few percent.
 #: So do operators on a few numbers that have no figures: regions, which replace them, have.
-_LUCK, _SOFTMAX, _SINGLE = 2.0, "host_softmax_i8", ", few, "
+_LUCK, _SOFTMAX, _MAXIMA, _SINGLE = 2.0, "host_softmax_i8", "host_nhwc_max_pool", ", few, "
+
+#: Channels of a block of the core's own depthwise kernels.
+_BLOCK = 4
+_BYTE_BITS = 8
 
 #: The share of products with an operand 0, on cores without an FPU: an estimate, the mean of what the made layers read.
+#: Sums are expected to have none.
 ZEROS = 0.45
 
 
@@ -52,14 +57,14 @@ class FittedCost(HostCostModel):
             return np.zeros(shape, dtype=np.int64)
         keys = figures_keys(workload)
         key = self._key(keys)
-        counts, values = counts_of(workload, self.zeros), self.figures[key]
-        guessed = _guessed(workload, key, keys)
+        # What products read is 0 more often than what sums do.
+        zeros = 0.0 if self.zeros == ZEROS and adds(workload) else self.zeros
+        counts, values = counts_of(workload, zeros), self.figures[key]
+        guessed = is_wider(keys, key)
         if guessed and _competes(workload):
             values = {name: _UNKNOWN * value for name, value in values.items()}
         whole = values.get("call", 0.0) + sum(value * counts.get(name, 0) for name, value in values.items())
         whole *= self.luck if _varied(workload) or (guessed and _SINGLE in keys[0]) else 1.0
-        if "," not in key and key != OWN and not workload.macs:  # layers of a few forms tell no part of another
-            whole = max(whole, sum(value * counts.get(name, 0) for name, value in self.figures[GENERAL].items()))
         return np.full(shape, int(np.ceil(whole)), dtype=np.int64)
 
     def launch_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -80,11 +85,6 @@ class FittedCost(HostCostModel):
         return next((key for key in keys if key in self.figures), GENERAL)
 
 
-def _guessed(workload: Workload, key: str, keys: tuple[str, ...]) -> bool:
-    """Whether the figures of ``key`` are of no form: of products, the loops; of others, what their pattern does."""
-    return key not in keys[:-1] if workload.macs else "," not in key or not key.startswith(workload.kind)
-
-
 def _competes(workload: Workload) -> bool:
     """Whether figures of other forms would be too small a guess: another kernel may be the better one."""
     counts, form = workload.parameters, figures_keys(workload)[0]
@@ -97,8 +97,11 @@ def _varied(workload: Workload) -> bool:
     """Whether instructions of a kernel of the host vary between layers of one form, and the core has an own one."""
     replaced = stored(workload) or any(word in workload.kind for word in ("requant", "region"))
     single = stored(workload) and workload.operands[1].axes[-1].size == 1  # one output: sums stay in registers
-    single |= shifted(workload) or "grouped" in figures_keys(workload)[0]  # which no own kernel takes
-    return workload.kind == _SOFTMAX or ("tile_macs" in workload.parameters and replaced and not single)
+    form = figures_keys(workload)[0]
+    single |= shifted(workload) or "grouped" in form  # which no own kernel takes, nor depthwise ones of odd channels
+    single |= "depthwise" in form and workload.operands[-1].axes[-1].size % _BLOCK > 0
+    maxima = workload.kind == _MAXIMA and workload.operands[-1].element_bits == _BYTE_BITS
+    return maxima or workload.kind == _SOFTMAX or ("tile_macs" in workload.parameters and replaced and not single)
 
 
 def cost_on(core: str) -> FittedCost:

@@ -42,14 +42,18 @@ def figures_of(core: str) -> Mapping[str, Mapping[str, float]]:
     return {**others, **found, OWN: {**_all()[COMPLETE][OWN], **found[OWN]}}
 
 
+def is_wider(keys: tuple[str, ...], key: str) -> bool:
+    """Whether the figures of ``key`` are not of the forms ``keys`` of a layer, but of all of its kind, or of any."""
+    return keys != (OWN,) and key in (GENERAL, keys[-1])
+
+
 def estimate_of(core: str, keys: tuple[str, ...], key: str) -> str:
     """Why the figures of ``key`` are an estimate for a layer of the forms ``keys``; empty if these were counted."""
     if core in LIKE:
         return f"figures of {LIKE[core]}, which executes the same instructions"
     if core and key not in _all()[core]:
         return f"figures of {COMPLETE}: no layer of this form was counted on {core}"
-    wider = keys != (OWN,) and key in (GENERAL, keys[-1])
-    return f"figures of a wider form ({key}): too few layers of this form were counted" if wider else ""
+    return f"figures of a wider form ({key}): too few layers of this form were counted" if is_wider(keys, key) else ""
 
 
 def constants_of(core: str) -> tuple[Constant, ...]:
@@ -58,4 +62,5 @@ def constants_of(core: str) -> tuple[Constant, ...]:
     return tuple(
         Constant(name, value, "instructions", SOURCE, name not in counted)
         for name, value in figures_of(core)[OWN].items()
+        if value
     )

@@ -10,7 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from match_cortexm.figures import OWN
-from match_cortexm.moves import MOVES, UNROLLED, moved, moves
+from match_cortexm.moves import MOVES, TURNS, UNROLLED, moved, moves
 from match_cortexm.products import DEPTHWISE_AXES, channels_last, product_form, rows_axis, shifted, stored, windows
 from match_cortexm.transposed import TRANSPOSED, gathered
 from match_cortexm.windows import inside, pooled, tiled, window
@@ -26,6 +26,9 @@ _LINES = ("softmax", "norm")
 #: Ends of the names of those that add them up.
 _TERMS = ("average_pool", "reduce_mean", "reduce_sum")
 _BYTE_BITS = 8
+#: Blocks of channels that compilers compute without a loop, taps whose addresses have registers, and columns of images
+#: that are no wider than padding: counted with gcc 12.2 for M4 and M55.
+_PEELED_BLOCKS, _PEELED_TAPS, _NARROW = 6, 8, 2
 #: Operations on floats of a quantisation.
 _QUANTISED = 4
 #: Ends of forms that too few made layers have to tell their tiles apart.
@@ -66,12 +69,12 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         taps = counts.get("memory", 0) // counts["elements"] - 1
         few = taps < UNROLLED
         form = f"{taps} taps" if few else "many taps"
-        if "reduce" in kind and _kept(workload):
-            form += ", by columns"
+        columns = _by_columns(workload) if "reduce" in kind else ""
+        form = f"{'few' if few else 'many'} taps{columns}" if columns else form
         if "region" in kind:  # what is computed of each
             return f"{key}, {form}, {_per_term(counts)}", f"{key}, {_per_term(counts)}", key
         padded = ", padded" if "pool" in kind and pooled(workload, taps, rows_axis(workload)) < 1 else ""
-        return f"{key}, {form}{padded}", f"{key}, {form}", *((f"{key}, few taps",) if few else ()), key
+        return f"{key}, {form}{padded}", f"{key}, {form}", *((f"{key}, few taps",) if few and not columns else ()), key
     form = _per_element(counts)
     if "requant" in kind and workload.operands[0].element_bits == _BYTE_BITS:
         key = f"{key} of bytes"  # their products have 32 bits
@@ -93,10 +96,12 @@ def _quantises(counts: Mapping[str, int]) -> bool:
     return few and counts.get("integer") == elements
 
 
-def _kept(workload: Workload) -> bool:
-    """Whether the terms of a sum are of one column."""
+def _by_columns(workload: Workload) -> str:
+    """Whether the terms of a sum are of one column, and compilers unroll the loop over columns."""
     source, result = (workload.operands[place].axes[-1:] for place in (0, -1))
-    return bool(result) and result[0].size > 1 and source[0].size == result[0].size
+    if not result or result[0].size == 1 or source[0].size != result[0].size:
+        return ""
+    return f", by columns{' of few' if result[0].size <= TURNS else ''}"
 
 
 def _per_element(counts: Mapping[str, int]) -> str:
@@ -132,27 +137,35 @@ def _repeats(operand: Operand, result: Operand) -> str:
 def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, int]:
     """What the figures multiply: a workload's counts; the ``runs`` of neighbouring elements, of copies; ``stored``, the
     products with weights as they are stored, whose last tile may repeat some; ``inside``, those of taps in the image;
-    ``tiles``, ``lines`` and ``edges`` of convolutions (``windows.tiled``);
-    ``positions`` and ``visits``, the windows of pooling and their taps; ``rest``, taps of channels that fill no vector;
-    ``rows`` of operators on lines; ``others``, elements of a softmax but the largest of a row, whose exponential is
-    that of 0. ``zeros``: the share of products and terms with an operand 0; with it, ``nonzero`` counts the others, of
+    ``tiles``, ``lines`` and ``edges`` of convolutions (``windows.tiled``); ``positions`` and ``visits``, windows of
+    pooling and of depthwise convolutions and their taps; ``rest``, taps of channels that fill no vector; ``rows`` of
+    operators on lines; ``others``, elements of a softmax but the largest of a row, whose exponential is that of 0.
+    ``zeros``: the share of products and terms with an operand 0; with it, ``nonzero`` counts the others, of
     float32."""
     found = _counts_of(workload)
     if "words" in found:  # which are no sums of 64 bits
         found = {**found, "wide": found["wide"] - found["words"]}
-    summed = workload.macs or workload.kind.endswith(_TERMS)
+    summed = workload.macs or workload.kind.endswith(_TERMS) or adds(workload)
     if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found) or "tile_macs" in found:
         return found
     terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)
+    terms = found["elements"] if adds(workload) else terms
     terms = round(workload.macs * _share(workload)) if "tiles" in found else found.get("inside", terms)
     return {**found, "nonzero": round(terms * (1 - zeros))}
+
+
+def adds(workload: Workload) -> bool:
+    """Whether a layer adds two tensors of floats, or does as little: of a sum, too, an operand may be 0."""
+    counts, few = workload.parameters, 2 * workload.parameters.get("elements", 0)
+    plain = workload.kind == "host_add" or ("region" in workload.kind and not set(counts) - _PLAIN)
+    return plain and len(workload.operands) == 3 and 0 < counts.get("floating", 0) <= few
 
 
 def _counts_of(workload: Workload) -> Mapping[str, int]:
     """What numbers do not change."""
     kind, counts = workload.kind, workload.parameters
     if kind.startswith("cortexm_"):
-        return counts
+        return {**counts, **_unrolled(workload)}
     *sources, result = workload.operands
     if kind in MOVES:
         return moved(workload)
@@ -185,6 +198,30 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     if len(weights) == DEPTHWISE_AXES and weights[0] > 1:
         found["inside"] = round(found["stored"] * _share(workload))
         found["outside"] = found["stored"] - found["inside"]
+        lanes = _VECTOR_BYTES * _BYTE_BITS // workload.operands[0].element_bits
+        found["visits"] = found["inside"] // channels
+        found["rest"] = found["visits"] * (channels % lanes)
+    return found
+
+
+def _unrolled(workload: Workload) -> Mapping[str, int]:
+    """What compilers do with the loops of own kernels: taps of more addresses than there are registers, in a loop over
+    blocks that has turns; rows that a function copies, as some are clipped, and rows of images that are narrower than
+    windows, whose lengths are known."""
+    counts, source = workload.parameters, workload.operands[0]
+    found: dict[str, int] = {}
+    for name, count in counts.items():
+        form, _, part = name.rpartition("_")
+        if part == "blocks" and "max_" in name and count > _PEELED_BLOCKS * counts[f"{form}_tiles"]:
+            steps = counts[f"{form}_steps"]
+            found[f"{form}_turns"] = steps * (steps > _PEELED_TAPS * count)
+        if name.endswith("_rows_clipped") and count:
+            narrow = source.axes[-2].size <= _NARROW
+            found[name] = 0 if narrow else count
+            kind, rows = (
+                ("narrow", 0) if narrow else ("called", counts.get(f"{form.removesuffix('_rows')}_rows_inside", 0))
+            )
+            found[f"{form}_{kind}"] = count + rows
     return found
 
 

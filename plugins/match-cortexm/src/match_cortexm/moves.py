@@ -13,18 +13,26 @@ if TYPE_CHECKING:
     from match_core.contract.workload import Operand, Workload
 
 #: Patterns of the host that copy elements.
-MOVES = ("host_concat", "host_pad", "host_slice", "host_split", "host_transpose")
+MOVES = (
+    *("host_concat", "host_depth_to_space", "host_pad", "host_slice", "host_space_to_depth", "host_split"),
+    "host_transpose",
+)
 #: Elements up to which loops are unrolled.
 UNROLLED = 16
 #: Bytes of a run from which it is copied by memcpy, and from which compilers call a function for that.
 _RUN_BYTES, _LONG_BYTES = 8, 64
+#: Bytes up to which compilers copy a run word by word without a loop, and from which C libraries copy words where these
+#: have to be aligned (newlib).
+_UNROLLED_BYTES, _COPIED_BYTES = 32, 16
 _WORD_BYTES, _BYTE_BITS = 4, 8
 #: Lines and columns of a tile.
 _TILE = 8
 #: Turns of an inner loop that compilers unroll (gcc's max-completely-peel-times is 16, of branches back), those of a
 #: loop over bytes whose distance is no power of two, and elements of two loops that are unrolled whole: counted with
 #: gcc 12.2 for M0+, M4 and M55. Registers hold about 40 elements of the last.
-_TURNS, _BYTE_TURNS, _WHOLE, _HELD = 17, 120, 72, 40
+TURNS, _BYTE_TURNS, _WHOLE, _HELD = 17, 120, 72, 40
+#: Lines from which compilers keep places in registers, on cores with few of them: counted with gcc 12.2 for M0+.
+_MANY_LINES = 32
 #: Turns of loops that have figures of their own.
 _SHORT = 4
 #: Vectors that one instruction of Helium interleaves, and their bits.
@@ -42,13 +50,15 @@ def moved(workload: Workload) -> Mapping[str, int]:
         elements, lines = counts["elements"], counts["elements"] // counts["inner"]
         beyond = max(0, elements - _HELD) if _is_whole(counts) else 0
         found = {"elements": elements, "lines": lines, "images": lines // counts["outer"], "beyond": beyond}
+        found["near"] = elements * (counts["outer"] < _MANY_LINES and counts["inner"] % 2 == 0)
         return {**found, **_vectors(counts, result.element_bits)}
     if _in_squares(counts):
         return _squares(counts)
     if workload.kind == "host_concat":  # its loops are those of its sources
         return {**plain, "runs": runs, "unaligned": _unaligned(workload)}
     rows = counts["elements"] // _line(result)
-    return {**plain, "runs": runs, "rows": rows, "unaligned": _bytes_of(result) - _aligned(counts, result)}
+    odd = _padded(workload) if workload.kind == "host_pad" else _bytes_of(result) - _aligned(counts, result)
+    return {**plain, "runs": runs, "rows": rows, "unaligned": odd}
 
 
 def _in_squares(counts: Mapping[str, int]) -> bool:
@@ -78,7 +88,7 @@ def _by_elements(workload: Workload) -> bool:
 def _is_woven(counts: Mapping[str, int], bits: int) -> bool:
     """Whether Helium has stores, or loads, of as many vectors as there are columns, or rows."""
     inner, outer, lanes = counts["inner"], counts["outer"], _VECTOR_BITS // bits
-    columns, rows = inner in _WOVEN and outer >= lanes, outer in _WOVEN and inner > max(lanes, _TURNS)
+    columns, rows = inner in _WOVEN and outer >= lanes, outer in _WOVEN and inner > max(lanes, TURNS)
     return counts["loops"] == 2 and counts["apart"] == outer and (columns or rows)
 
 
@@ -90,7 +100,7 @@ def _vectors(counts: Mapping[str, int], bits: int) -> Mapping[str, int]:
 
 
 def _is_whole(counts: Mapping[str, int]) -> bool:
-    return counts["elements"] <= _WHOLE and counts["inner"] <= _TURNS
+    return counts["elements"] <= _WHOLE and counts["inner"] <= TURNS
 
 
 def _loop_form(counts: Mapping[str, int], bits: int) -> str:
@@ -102,9 +112,9 @@ def _loop_form(counts: Mapping[str, int], bits: int) -> str:
     if _is_whole(counts):
         return "elements, whole"
     kept = ", kept" if apart == 1 else ""
-    if counts["loops"] > 2 and inner * counts["outer"] <= _TURNS:  # two loops inside of others
+    if counts["loops"] > 2 and inner * counts["outer"] <= TURNS:  # two loops inside of others
         return f"elements, images{kept}"
-    if inner <= _TURNS:
+    if inner <= TURNS:
         return f"elements, lines{f' of {inner}' if inner <= _SHORT else ''}{kept}"
     even = ", even" if apart & (apart - 1) == 0 else ""
     return f"elements, {'long lines' if bits == _BYTE_BITS and inner <= _BYTE_TURNS else 'loops'}{even}"
@@ -138,7 +148,8 @@ def move(workload: Workload) -> str:
     sides = {_line(operand) * size % _WORD_BYTES for operand in workload.operands}
     odd = ", odd" if run % _WORD_BYTES or any(sides) else ""
     once = ", once" if counts["runs"] < len(workload.operands) else ""  # no loop
-    return ("long runs" if run >= _LONG_BYTES else "short runs") + odd + once
+    length = "long runs" if run >= _LONG_BYTES else "short runs" if run <= _UNROLLED_BYTES else "runs"
+    return length + odd + once
 
 
 def _alone(workload: Workload) -> str:
@@ -171,14 +182,29 @@ def _unaligned(workload: Workload) -> int:
             (turn * length % _WORD_BYTES, (before + turn * line) % _WORD_BYTES)
             for turn in range(min(runs, _WORD_BYTES))
         ]
-        found += length * runs * sum(start != (0, 0) for start in starts) // max(1, len(starts))
+        odd = len(starts) if length < _COPIED_BYTES else sum(start != (0, 0) for start in starts)
+        found += length * runs * odd // max(1, len(starts))
     return found
+
+
+def _padded(workload: Workload) -> int:
+    """Bytes of the runs of a padding that do not begin at a word of both sides. Ends of an axis are as wide."""
+    source, result = workload.operands[0], workload.operands[-1]
+    size = result.element_bits // _BYTE_BITS
+    before, after = ([axis.size for axis in operand.axes] for operand in (source, result))
+    padded = [place for place, sizes in enumerate(zip(before, after, strict=True)) if sizes[0] < sizes[1]]
+    first = max(padded, default=0)
+    start = sum((after[place] - before[place]) // 2 * prod(after[place + 1 :]) for place in padded) * size
+    run, line = (prod(sizes[first:]) * size for sizes in (before, after))
+    starts = [(turn * run % _WORD_BYTES, (start + turn * line) % _WORD_BYTES) for turn in range(_WORD_BYTES)]
+    return _bytes_of(source) * sum(one != (0, 0) for one in starts) // len(starts)
 
 
 def _aligned(counts: Mapping[str, int], result: Operand) -> int:
     """Bytes of the runs of one copy that begin at a word of both sides, which are multiples of their length."""
-    step = _WORD_BYTES // gcd(_WORD_BYTES, counts.get("inner", _WORD_BYTES) * result.element_bits // 8)
-    return _bytes_of(result) // step**2
+    length = counts.get("inner", _WORD_BYTES) * result.element_bits // _BYTE_BITS
+    step = _WORD_BYTES // gcd(_WORD_BYTES, length)
+    return _bytes_of(result) // step**2 if length >= _COPIED_BYTES or "inner" not in counts else 0
 
 
 def _bytes_of(operand: Operand) -> int:

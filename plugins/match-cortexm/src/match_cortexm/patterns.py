@@ -164,7 +164,7 @@ def _no_halfwords_refusal(match: Match) -> str | None:
 
 
 ADD = Constraint("sum", "two tensors of 8 bits or of int16, of one shape, one factor each", _add_refusal)
-POOL = Constraint("pool", "bytes or int16, channels last, blocks of a word, few taps", _pool_refusal)
+POOL = Constraint("pool", "bytes or int16, channels last, up to 64 taps with padding", _pool_refusal)
 REAL_WINDOW = Constraint("pool", "float32, channels last, blocks of 4 channels, few taps", _real_pool_refusal)
 TRANSPOSE = Constraint("matrices", "elements of 8 to 64 bits, rows become columns", _transpose_refusal)
 BYTES_OR_WORDS = Constraint("matrices", "elements of 8, 32 or 64 bits, rows become columns", _no_halfwords_refusal)
@@ -198,8 +198,7 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
     if not core.fpu:
         single.append(("cortexm_quantize", Op("QuantizeLinear", "op", (Any("x"),)), ENDS, build_quantize))
         single.append(("cortexm_dequantize", Op("DequantizeLinear", "op", (Any("x"),)), ENDS, build_dequantize))
-    if core.dsp:
-        single.append(("cortexm_max_pool", Op(MAX_POOL, "op", (Any("x"),)), POOL, build_pool))
+    single.append(("cortexm_max_pool", Op(MAX_POOL, "op", (Any("x"),)), POOL, build_pool))
     if core.helium:
         single.append(("cortexm_real_pool", Op(REAL_POOL, "op", (Any("x"),)), REAL_WINDOW, build_real_pool))
         single.append(("cortexm_real", Op("|".join(TAKEN), "op"), REAL, build_real))

@@ -34,7 +34,8 @@ def product_form(workload: Workload) -> str:
     if not stored(workload):
         last = result.axes[-1].size
         lines = ", in registers" if last <= _REGISTERS else ", unrolled" if last <= UNROLLED else ""
-        return "computed" if len(workload.operands) > 2 else f"sums of {few}{lines}"
+        computed = any(operand.role != "constant" for operand in workload.operands[1:-1])
+        return "computed" if computed else f"sums of {few}{lines}"
     if len(weights.axes) == DEPTHWISE_AXES and weights.axes[0].size == taps:
         return f"depthwise, {few}{', unrolled' if taps > UNROLLED >= result.axes[-1].size else ''}"
     if windows(workload):
@@ -73,8 +74,9 @@ def _statements(workload: Workload) -> int:
 
 
 def stored(workload: Workload) -> bool:
-    """Whether weights are stored in the order in which tiles of outputs read them, tiles last."""
-    return len(workload.operands) > 2 and workload.operands[1].role == "constant"
+    """Whether weights are stored in the order in which tiles of outputs read them, tiles last; a table has one axis."""
+    source = workload.operands[1]
+    return len(workload.operands) > 2 and source.role == "constant" and len(source.axes) >= DEPTHWISE_AXES
 
 
 def shifted(workload: Workload) -> bool:

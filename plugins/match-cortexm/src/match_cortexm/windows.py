@@ -40,9 +40,11 @@ def inside(workload: Workload, kernel: Sequence[int], first: int) -> float:
 def tiled(workload: Workload, first: int) -> Mapping[str, int]:
     """What the loops of a convolution of the host do, whose weights are [blocks, taps along each axis of space, inputs,
     outputs of a tile]: ``tiles`` of neighbouring positions by outputs; ``lines``, runs of their innermost loop;
-    ``edges``, taps whose places are looked up, as some of a tile may be outside of the image; ``copied``, values of
-    one channel that are copied with their padding instead; ``inside``, products, also with columns outside, but not
-    with rows outside if these are 0. Empty if operands are no images. ``first``: the axis of rows."""
+    ``clamped``, those of lines whose last tile begins before the end of the one before; ``partial``, those of blocks of
+    outputs of which the last one is not whole; ``edges``, taps whose places are looked up, as some of a tile may be
+    outside of the image; ``copied``, values of one channel that are copied with their padding instead; ``inside``,
+    products, also with columns outside, but not with rows outside if these are 0. Empty if operands are no images.
+    ``first``: the axis of rows."""
     axes = _axes(workload, first)
     if axes is None:
         return {}
@@ -69,8 +71,12 @@ def tiled(workload: Workload, first: int) -> Mapping[str, int]:
         taken = rows * prod(kernel[:-1])
         inner = prod(sum(0 <= top <= size - taps for top in starts) * taps for size, taps, starts in tops)
     merged = first == 1 and inputs == workload.operands[0].axes[-1].size
+    channels = workload.operands[-1].axes[-1 if first == 1 else 1].size
+    tiles = rows * len(places)
     found = {
-        "tiles": rows * len(places),
+        "tiles": tiles,
+        "clamped": tiles * (columns % positions > 0),
+        "partial": tiles * (blocks * outputs > channels),
         "lines": inner * middle * (1 if merged else kernel[-1]) + known * taken * ends * kernel[-1],
         "edges": (not known) * (taken * len(places) - inner * middle) * kernel[-1] * positions,
         "inside": taken * len(places) * positions * kernel[-1] * inputs * outputs,

@@ -139,12 +139,12 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
         form, pairs = "add_mve_i16" if wide else "add_mve", count // 4
     code = replace(code, overlaps=element_by_element(node.inputs[:2], result))
     clipped = pairs * clips(core, low, high)
-    if core.dsp and short:  # compilers know the range of the sums, and compare with the ends that these may reach
+    if core.dsp and short and clipped:  # compilers know the range of the sums, and compare with what these may reach
         ends = [
             _range(dtype_of(tensor), factor) for tensor, factor in zip(node.inputs, (a_factor, b_factor), strict=False)
         ]
         least, most = ((sum(end) + addend) >> shift for end in zip(*ends, strict=True))
-        clipped = 0 if vectors or not clips(core, low, high) else pairs * ((least < low) + (most > high))
+        clipped = 0 if vectors else pairs * ((least < low) + (most > high))
     second = pairs * (a_factor != b_factor)  # compilers multiply the sum if there is one factor
     counts = (("pairs", pairs), ("second", second), *((("again", pairs),) if after else ()), ("clipped", clipped))
     return Counted(inputs, code, Work(), form, counts)

@@ -26,14 +26,14 @@ def tile_by_tile(
 
 
 def channel_by_channel(
-    source: gs.Tensor, result: gs.Tensor, y: Window, x: Window, channels: int
+    source: gs.Tensor, result: gs.Tensor, y: Window, x: Window, channels: int, again: int = 0
 ) -> tuple[Overwrite, ...]:
     """The overlap of a kernel that reads a channel of a window before it writes this channel of the result, position
-    after position."""
+    after position; ``again``: bytes of a position that it reads after it wrote theirs."""
     columns = np.arange(x.out)
     written, read = np.arange(y.out)[:, None] * x.out + columns, _first_read(y, x, columns)
     # Within a position, a wider result must not overtake what is read.
-    more = max(0, _size(result) - _size(source)) * channels
+    more = max(0, _size(result) - _size(source)) * channels + again
     return _overlap(source, result, (written * _size(result) - read * _size(source)) * channels + more)
 
 

@@ -9,11 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from match_core.contract.element_types import c_type
 from match_core.contract.model import qualified_op
 from match_core.ir.reader import shape_of
 from match_host.graph import dtype_of, integer, integers
 from match_host.kernels.code import literal
-from match_host.kernels.window import windows
+from match_host.kernels.products.depthwise_shape import MOST_WRITTEN_TAPS
+from match_host.kernels.window import Window, windows
 
 from match_cortexm.headers import BYTES, FLOAT
 from match_cortexm.kernels.border import border_of
@@ -29,24 +31,29 @@ if TYPE_CHECKING:
 #: The operators; ``REAL_POOL`` in float32.
 MAX_POOL = "match.nhwc::MaxPool|match.nhwc::MaxPoolI16"
 REAL_POOL = "match.nhwc::MaxPool|match.nhwc::AveragePool"
+#: Taps of windows with padding, whose addresses are on the stack.
+_MOST_TAPS = 64
 #: The smallest value, and channels of a word and of a vector.
 _LOWEST = {"int8": -128, "uint8": 0, "int16": -(1 << 15)}
 _WORDS = {"int8": 4, "uint8": 4, "int16": 2}
 _VECTORS = {"int8": 16, "int16": 8}
+#: Of a line: the axis that it does not have.
+_ROW = Window("y", 1, 1, 1, 1, 1, 0, 0)
 
 
-def _image(node: gs.Node, fill: int | None, block: int) -> Image | str:
-    """The image and its windows, or why the kernels do not take them."""
+def _image(node: gs.Node, fill: int | None, block: int, most: int = MOST_WRITTEN_TAPS) -> Image | str:
+    """The image, or the line, and its windows, or why the kernels do not take them."""
     shape = shape_of(node.inputs[0])
-    if len(shape) != 4 or shape[0] != 1:
+    if len(shape) not in (3, 4) or shape[0] != 1:
         return f"the shape is {shape}"
     if len(node.outputs) > 1 and not node.outputs[1].is_empty():
         return "the places of the maxima are a result"
-    if shape[3] % block:
-        return f"{shape[3]} channels"
-    y, x = windows(node, shape[1:3], shape_of(node.outputs[0])[1:3], integers(node, "kernel_shape", (1, 1)))
-    image = Image(node.inputs[0], shape[3], y, x, fill)
-    return refusal_of(image) or image
+    if shape[-1] % block:
+        return f"{shape[-1]} channels"
+    sizes, results = shape[1:-1], shape_of(node.outputs[0])[1:-1]
+    *rows, x = windows(node, sizes, results, integers(node, "kernel_shape", (1,) * len(sizes)))
+    image = Image(node.inputs[0], shape[-1], rows[0] if rows else _ROW, x, fill)
+    return refusal_of(image, most) or image
 
 
 def pool_of(node: gs.Node) -> Image | str:
@@ -54,7 +61,7 @@ def pool_of(node: gs.Node) -> Image | str:
     dtype = dtype_of(node.inputs[0]).name
     if qualified_op(node) not in MAX_POOL.split("|") or dtype not in _LOWEST:
         return f"{qualified_op(node)} of {dtype}"
-    return _image(node, _LOWEST[dtype], _WORDS[dtype])
+    return _image(node, _LOWEST[dtype], 1, _MOST_TAPS)
 
 
 def real_pool_of(node: gs.Node) -> Image | str:
@@ -63,7 +70,11 @@ def real_pool_of(node: gs.Node) -> Image | str:
     if qualified_op(node) not in REAL_POOL.split("|") or dtype != "float32":
         return f"{qualified_op(node)} of {dtype}"
     image = _image(node, 0 if average else None, LANES)
-    if isinstance(image, str) or not border_of(image.y, image.x).condition:
+    if isinstance(image, str):
+        return image
+    if len(shape_of(node.inputs[0])) == 3:
+        return "it is a line"
+    if not border_of(image.y, image.x).condition:
         return image
     for window in (image.y, image.x):
         last = (window.out - 1) * window.stride - window.before
@@ -74,11 +85,11 @@ def real_pool_of(node: gs.Node) -> Image | str:
     return image
 
 
-def _form(image: Image, helium: bool) -> Form:
+def _form(image: Image, core: Core) -> Form:
     name = dtype_of(image.source).name
     wide = name == "int16"
     suffix = "_i16" if wide else ""
-    if helium and name in _VECTORS:
+    if core.helium and name in _VECTORS:
         block = _VECTORS[name]
         left = str(block) if image.channels % block == 0 else f"{image.channels} - c"
         return Form(
@@ -89,15 +100,26 @@ def _form(image: Image, helium: bool) -> Form:
             finish=(f"match_cortexm_store_{block}(to, s, {left});",),
             block=block,
         )
+    if not core.dsp or image.channels < _WORDS[name]:
+        return Form(
+            name=f"max{suffix}",
+            headers=(),
+            start=f"int32_t s = {_LOWEST[name]};",
+            step=lambda address: f"s = s > *({address}) ? s : *({address});",
+            finish=(f"*to = ({c_type(dtype_of(image.source))})s;",),
+            block=1,
+        )
+    repeats = image.channels % _WORDS[name] != 0
     kind = "s16" if wide else "s8" if name == "int8" else "u8"
     lowest = {"s16": "(int32_t)0x80008000u", "s8": "(int32_t)0x80808080u", "u8": "0"}[kind]
     return Form(
-        name=f"max_dsp{suffix}",
+        name=f"max_dsp{'_part' if repeats else ''}{suffix}",
         headers=(BYTES,),
         start=f"int32_t s = {lowest};",
         step=lambda address: f"s = match_cortexm_max_{kind}(s, match_cortexm_word({address}));",
         finish=("memcpy(to, &s, sizeof s);",),
         block=_WORDS[name],
+        repeats=repeats,
     )
 
 
@@ -128,7 +150,7 @@ def _real_form(image: Image, average: bool, prefix: str = PREFIX) -> Form:
 def build_pool(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     """The kernel of one MaxPool of integers."""
     (node,) = nodes
-    return _built(node, pool_of(node), function, lambda image: _form(image, core.helium))
+    return _built(node, pool_of(node), function, lambda image: _form(image, core))
 
 
 def build_real_pool(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:

@@ -33,7 +33,8 @@ class Form:
     ``step``: the text of a tap at an address; ``weight`` of the taps, and ``scales``: multipliers and addends of the
     results, all None where there are none; ``finish``: the lines that store the results. ``again``: a form that
     computes a window once more if one of ``flags`` (MATCH_CORTEXM_...) is set before results are stored. ``wide``: the
-    sums ``s`` of all taps come from functions instead, in instructions of Thumb-2 or in those of Thumb."""
+    sums ``s`` of all taps come from functions instead, in instructions of Thumb-2 or of Thumb. ``repeats``: the
+    last block ends with the last channel, and computes some once more."""
 
     name: str
     headers: tuple[str, ...]
@@ -47,6 +48,7 @@ class Form:
     flags: str = ""
     row: str = "row"  # the variable of loops over taps
     wide: bool | None = None
+    repeats: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,12 @@ class Image:
         return self.y.kernel * self.x.kernel
 
 
-def refusal_of(image: Image) -> str | None:
-    """Why the kernels do not take the windows."""
+def refusal_of(image: Image, most: int = MOST_WRITTEN_TAPS) -> str | None:
+    """Why the kernels do not take the windows; ``most``: taps of those with padding."""
     windows = (image.y, image.x)
     if any(window.before < 0 or window.after < 0 or window.dilation != 1 for window in windows):
         return "it has dilations, or padding crops the input"
-    if image.taps > MOST_WRITTEN_TAPS and border_of(*windows).condition:
+    if image.taps > most and border_of(*windows).condition:
         return f"{image.taps} taps with padding"
     return None
 
@@ -100,6 +102,7 @@ def build_taps(
         uses.headers[name] = header(name)
     text = render_body(
         "taps",
+        back=-channels % form.block if form.repeats else 0,
         window=_function(uses, image, form),
         edge_window=_function(uses, image, form, edge=True) if border.condition else "",
         window_row=row * dtype_of(image.source).itemsize,
@@ -128,7 +131,8 @@ def build_taps(
         btype="" if form.scales is None else c_type(form.scales[1].dtype),
     )
     code = inline_code(function, comment, arguments, (result,), text, uses, constants)
-    code = replace(code, overlaps=channel_by_channel(image.source, result, y, x, channels))
+    again = (form.block - 1) * dtype_of(image.source).itemsize if form.repeats else 0
+    code = replace(code, overlaps=channel_by_channel(image.source, result, y, x, channels, again))
     blocks = -(-channels // form.block)
     steps = border.tiles * blocks * image.taps
     written = image.taps <= MOST_WRITTEN_TAPS

@@ -26,6 +26,16 @@ ${pad}m += ${form.block};
 ${pad}b += ${form.block};
 % endif
 </%def>\
+<%def name="repeated(names, indent)">\
+<% pad = " " * indent %>\
+% if back:
+${pad}if (c == ${channels + back - form.block}) {
+% for name in (*names, "c"):
+${pad}    ${name} -= ${back};
+% endfor
+${pad}}
+% endif
+</%def>\
 <%def name="edge(form, indent)">\
 <% pad = " " * indent %>\
 % if window:
@@ -34,9 +44,15 @@ ${pad}w = ${edge_window}(tap, w, s, c);
 <% return STOP_RENDERING %>\
 % endif
 ${pad}${form.start}
+% if written:
 % for tap in range(rows * columns):
 ${pad}${form.step(f"tap[{tap}] + c")}
 % endfor
+% else:
+${pad}for (int32_t k = 0; k < ${rows * columns}; k++) {
+${pad}    ${form.step("tap[k] + c")}
+${pad}}
+% endif
 </%def>\
 <%def name="middle(form, indent)">\
 <% pad = " " * indent %>\
@@ -97,6 +113,7 @@ ${pad}}
                     }
                 }
                 for (int32_t c = 0; c < ${channels}; c += ${form.block}) {
+${repeated(("to",), 20)}\
 ${edge(form, 20)}\
 ${stored(form, edge, 20)}\
                 }
@@ -105,6 +122,7 @@ ${stored(form, edge, 20)}\
 % endif
             const ${ctype_in} *a = &in0[${source}];
             for (int32_t c = 0; c < ${channels}; c += ${form.block}) {
+${repeated(("a", "to"), 16)}\
 ${middle(form, 16)}\
 ${stored(form, middle, 16)}\
                 a += ${form.block};
