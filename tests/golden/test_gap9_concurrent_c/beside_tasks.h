@@ -26,13 +26,15 @@ BESIDE_CLUSTER_CODE_SECTION void beside_cluster_loop(void *state);
 BESIDE_NE16_CODE_SECTION void beside_ne16_loop(void *state);
 
 BESIDE_CLUSTER_CODE_SECTION void beside_cluster_00(void *argument);
-BESIDE_NE16_CODE_SECTION void beside_ne16_01(void *argument);
+BESIDE_CLUSTER_CODE_SECTION void beside_cluster_01(void *argument);
 BESIDE_NE16_CODE_SECTION void beside_ne16_02(void *argument);
 BESIDE_NE16_CODE_SECTION void beside_ne16_03(void *argument);
 BESIDE_CLUSTER_CODE_SECTION void beside_cluster_04(void *argument);
-BESIDE_CLUSTER_CODE_SECTION void beside_cluster_05(void *argument);
+BESIDE_NE16_CODE_SECTION void beside_ne16_05(void *argument);
+BESIDE_CLUSTER_CODE_SECTION void beside_cluster_06(void *argument);
 
-extern const uint8_t beside_01_constants[4864];
-extern const uint8_t beside_02_constants[640];
+extern const uint8_t beside_02_constants[4864];
+extern const uint8_t beside_04_constants[640];
+extern const uint8_t beside_05_constants[640];
 
 #endif
