@@ -48,6 +48,7 @@ class Scheduler:
     jobs: int | None = 1
     watch: Watch | None = None
     _costs: dict[tuple[str, int], tuple[Pattern, CostModel]] = field(default_factory=dict, compare=False, repr=False)
+    _valid: set[tuple[str, Workload, LoopSchedule]] = field(default_factory=set, compare=False, repr=False)
 
     @property
     def blocking_units(self) -> frozenset[str]:
@@ -129,13 +130,18 @@ class Scheduler:
         return frozenset(unit.name for unit in tiling if self.plugins.emit_api(self.soc, unit).store is not None)
 
     def validate(self, assignments: Iterable[Assignment]) -> None:
-        """InvalidScheduleError if a schedule breaks its contract, whether new or cached."""
+        """InvalidScheduleError if a schedule breaks its contract, whether new or cached; each is checked once."""
         by_name = {unit.name: unit for unit in self.units}
         given = (
             (a.candidate.unit, replace(a.candidate.workload, arithmetic=(), holds=()), a.schedule) for a in assignments
         )
-        for unit, workload, schedule in dict.fromkeys(given):
-            validate_schedule(workload, schedule, by_name[unit], self.soc, streamed=schedule.streamed(self.soc.home))
+        for item in dict.fromkeys(given):
+            if item not in self._valid:
+                unit, workload, schedule = item
+                validate_schedule(
+                    workload, schedule, by_name[unit], self.soc, streamed=schedule.streamed(self.soc.home)
+                )
+                self._valid.add(item)
 
     def _first_request(self, candidate: Candidate) -> ScheduleRequest:
         """Resident constants; streamed from the start if they alone exceed the home memory."""
