@@ -89,7 +89,7 @@ static void hang(int unit, uint32_t task)
     const side_t one = instance(0);
     fake_hang(unit, task);
     fake_swaps_hang(unit == 0);
-    fake_wait_limit = 30;
+    fake_wait_limit = 3000; /* longer than a busy machine needs for the tasks before */
     expect(side_run(&one, &in, &outs[0]), SIDE_ERROR_TIMEOUT, "run with something that hangs");
     if (unit != 0) {
         expect(side_run(&one, &in, &outs[0]), SIDE_ERROR_UNIT, "run while a unit hangs");
