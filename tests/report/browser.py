@@ -59,6 +59,8 @@ class Page:
         """What the system prefers: light or dark."""
         features = [{"name": "prefers-color-scheme", "value": name}]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        # Pages learn it when they are drawn next.
+        self.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
 
     def logged(self) -> list[str]:
         """What the console got since the last call."""
