@@ -209,7 +209,8 @@ class Deploying:
             known = (sequential.offered, sequential.refused, Conversions(scheduler, self.soc), sequential.mapping)
             if not sequential.overflow and not self._mapping(scheduler, *known, limit, estimated=True):
                 return None
-        slow = too_slow(sequential.offered) if self.options.objective == "latency" else ()
+        latency, used = self.options.objective == "latency", sequential.mapping.assignments
+        slow = too_slow(sequential.offered, used) if latency else ()
         scheduled, refused = self._scheduled(scheduler, overflow, slow)
         if are_needed(slow, scheduled):
             scheduled, refused = self._scheduled(scheduler, overflow)

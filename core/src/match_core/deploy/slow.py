@@ -9,13 +9,15 @@ if TYPE_CHECKING:
     from match_core.contract.candidate import Candidate
     from match_core.contract.mapping import Assignment
 
-#: A unit that takes so many times the cycles of another one for the same nodes would shorten them by less than a
-#: hundredth, even if it worked beside it all the time. Searches for its parts take as long as those for others.
+#: A unit that takes so many times the cycles of another one for the same nodes saves this one less than a hundredth of
+#: the time that it works itself. Searches for its parts take as long as those for others. An estimate.
 SLOW = 100
 
 
-def too_slow(offered: Sequence[Assignment]) -> tuple[Candidate, ...]:
-    """The candidates that take more than ``SLOW`` times the modelled cycles of another one of the same nodes."""
+def too_slow(offered: Sequence[Assignment], used: Iterable[Assignment]) -> tuple[Candidate, ...]:
+    """The candidates that take more than ``SLOW`` times the modelled cycles of another one of the same nodes, but not
+    those that are ``used`` by the sequential program, which is the first choice of a search."""
+    kept = {item.candidate.index for item in used}
     least: dict[tuple[str, ...], int] = {}
     for item in offered:
         nodes, cycles = item.candidate.node_names, item.schedule.cost.total_cycles
@@ -24,6 +26,7 @@ def too_slow(offered: Sequence[Assignment]) -> tuple[Candidate, ...]:
         item.candidate
         for item in offered
         if item.schedule.cost.total_cycles > SLOW * max(1, least[item.candidate.node_names])
+        and item.candidate.index not in kept
     )
 
 

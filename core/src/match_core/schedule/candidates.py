@@ -138,9 +138,8 @@ class Scheduler:
         for item in dict.fromkeys(given):
             if item not in self._valid:
                 unit, workload, schedule = item
-                validate_schedule(
-                    workload, schedule, by_name[unit], self.soc, streamed=schedule.streamed(self.soc.home)
-                )
+                streamed = schedule.streamed(self.soc.home)
+                validate_schedule(workload, schedule, by_name[unit], self.soc, streamed=streamed)
                 self._valid.add(item)
 
     def _first_request(self, candidate: Candidate) -> ScheduleRequest:
