@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks import fresh_models, late_models
+from benchmarks import fresh_models, late_models, sixth_models, small_models
 from benchmarks.breadth_models import FLOATS, MADE
 from benchmarks.runs import MODELS
-from benchmarks.small_models import FLOAT, INTEGER
 
 #: Sets of networks that fit all boards, and the layers that are made.
 SETS: dict[str, tuple[str, ...]] = {
@@ -52,9 +51,9 @@ _STORED = (
 SETS |= {
     "int8, third": (
         *("ita_whisper_l1_int8_qdq", "whisper_tiny_l1_int8_qdq", "dinov2_small_l1_int8_qdq"),
-        *(*(f"quantlib/{name}" for name in _STORED), *INTEGER),
+        *(*(f"quantlib/{name}" for name in _STORED), *small_models.INTEGER),
     ),
-    "float32, third": tuple(FLOAT),
+    "float32, third": tuple(small_models.FLOAT),
     "float16, third": (
         *(f"matcha_{name}_f16" for name in ("autoencoder", "dscnn", "mobilenet", "resnet8", "transformer_block")),
         *(f"matcha_{name}_block_f16" for name in ("convnext", "resnet", "resnext")),
@@ -62,13 +61,14 @@ SETS |= {
         *("transformer_enc128_f16", "transformer_enc128_gelu_f16"),
     ),
 }
-#: Networks of no set until the model was done for the fourth time.
-SETS |= {"int8, fourth": tuple(fresh_models.INTEGER), "float32, fourth": tuple(fresh_models.FLOAT)}
-#: And for the fifth time.
-SETS |= {"int8, fifth": tuple(late_models.INTEGER), "float32, fifth": tuple(late_models.FLOAT)}
+#: Small networks, of no set until the model was done once more.
+_LATER = {"fourth": fresh_models, "fifth": late_models, "sixth": sixth_models}
+for _name, _models in _LATER.items():
+    SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}
 #: Networks that are made, without samples.
-BUILT = {**MADE, **FLOATS, **INTEGER, **FLOAT, **fresh_models.INTEGER, **fresh_models.FLOAT}
-BUILT |= {**late_models.INTEGER, **late_models.FLOAT}
+BUILT = {**MADE, **FLOATS}
+for _models in (small_models, *_LATER.values()):
+    BUILT |= {**_models.INTEGER, **_models.FLOAT}
 #: Not on cores without an FPU: more than 100 million float32 products, which take minutes of an emulator, and float16.
 LONG: tuple[str, ...] = ("resnext50_block1_f32", "mobilebert_l1_f32", "resnet50_block1_f32", "resnet50_block1_bn_f32")
 LONG += SETS["float16, third"]

@@ -8,8 +8,10 @@ import numpy as np
 import onnxruntime as ort
 import pytest
 
+from benchmarks import fresh_models, late_models, sixth_models, small_models
 from benchmarks.cortexm_sets import SETS
-from benchmarks.small_models import FLOAT
+
+FLOAT = {**small_models.FLOAT, **fresh_models.FLOAT, **late_models.FLOAT, **sixth_models.FLOAT}
 
 
 def test_no_network_is_in_two_sets():
