@@ -129,6 +129,8 @@ class Net:
             if kind.elem_type in (TensorProto.INT8, TensorProto.INT16):
                 limits = np.iinfo(self.dtype)
                 made[value.name] = self.rng.integers(limits.min, limits.max + 1, shape, self.dtype)
+            elif kind.elem_type == TensorProto.INT64:  # places in a table
+                made[value.name] = self.rng.integers(0, 4, shape)
             else:
                 numbers = self.rng.normal(0, 1, shape)
                 if value.name in summed:
@@ -151,3 +153,10 @@ def some_image(net: Net, most: int = 48) -> tuple[int, int, int, int]:
 def some_rows(net: Net) -> tuple[int, int]:
     """Rows and columns: in a quarter of the layers one short row, as of classifiers."""
     return (1, net.between(2, 12)) if net.between(0, 3) == 0 else (net.between(1, 40), net.between(6, 160))
+
+
+def middle(net: Net, channels: int, height: int, width: int) -> str:
+    """An image in the middle of a network, where channels are last."""
+    first = net.between(1, 4)
+    y = net.add("Conv", net.source(1, first, height, width), net.weight(channels, first, 1, 1))
+    return net.between_layers(y)

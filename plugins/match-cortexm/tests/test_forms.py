@@ -134,6 +134,52 @@ def test_numbers_of_rows_are_read_before_their_elements():
     assert figures_keys(region)[0].endswith("1 steps, by columns, by rows")
 
 
+def _expanded(before, after):
+    count = int(np.prod(after))
+    return replace(copy_of("host_expand", before, after), geometry=(("elements", count), ("memory", 2 * count)))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "rows", "form"),
+    [
+        ((1, 8, 1, 1), (1, 8, 13, 11), 8, "by rows"),  # one loop goes through an image
+        ((1, 8, 1, 1), (1, 8, 4, 4), 8, "by rows of few"),
+        ((1, 1, 4, 1), (1, 8, 4, 1), 8, "by columns of few"),
+        ((1, 6, 1, 5), (1, 6, 9, 5), 54, "by columns of few"),
+    ],
+)
+def test_axes_along_which_the_same_is_repeated_are_one_line(before, after, rows, form):
+    expanded = _expanded(before, after)
+    assert counts_of(expanded)["rows"] == rows and figures_keys(expanded)[0].endswith(f", {form}")
+
+
+def test_numbers_of_64_bits_are_told_from_those_of_32_and_from_places():
+    double = counted("host_reduce_max", ("elements", 4), ("memory", 84), ("floating", 80))
+    wide = tuple(replace(operand, element_bits=64) for operand in double.operands)
+    assert figures_keys(replace(double, operands=wide))[-1] == "host_reduce_max double"
+    places = double.operands[0], wide[1]
+    assert figures_keys(replace(double, kind="host_arg_max", operands=places))[-1] == "host_arg_max float"
+
+
+def test_parts_and_repetitions_count_the_runs_that_are_copied():
+    parts = copy_of("host_split", (5, 16), (5, 8))
+    parts = replace(parts, operands=(*parts.operands, replace(parts.operands[1], name="out1")))
+    assert counts_of(parts)["runs"] == 10
+    told = (("elements", 624), ("memory", 312), ("steps", 156), ("inner", 48), ("outer", 13), ("apart", 1))
+    tiled = replace(copy_of("host_tile", (4, 12), (52, 12)), geometry=told)
+    assert counts_of(tiled)["runs"] == 13 and figures_keys(tiled)[0] == "host_tile 8, runs"
+
+
+def test_products_of_several_steps_have_figures_of_their_own():
+    gates = product_of("host_gru", (4, 1, 12), (1, 12, 24), (1, 1, 8))
+    assert figures_keys(gates)[0] == "host_gru float, floating recurrent"
+
+
+def test_enlarged_columns_are_told_from_enlarged_rows():
+    for after, name in (((1, 4, 10, 6), "host_resize 8"), ((1, 4, 5, 12), "host_resize 8 of columns")):
+        assert figures_keys(copy_of("host_resize", (1, 4, 5, 6), after))[-1] == name
+
+
 def test_figures_are_special_to_the_operations_per_element():
     long = counted("host_region", ("elements", 100), ("memory", 300), ("floating", 200))
     special = "host_region float, 3 memory 2 floating"

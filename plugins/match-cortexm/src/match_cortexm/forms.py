@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 _VECTOR_BYTES = 16
 #: Patterns of the host that combine the elements of windows and lines.
-_WINDOWS = ("pool", "reduce")
+_WINDOWS = ("pool", "reduce", "arg_")
 #: Patterns of the host that go through lines several times.
 _LINES = ("softmax", "norm")
 #: Ends of the names of those that add them up.
 _TERMS = ("average_pool", "reduce_mean", "reduce_sum")
-_BYTE_BITS = 8
+_BYTE_BITS, _DOUBLE_BITS = 8, 64
 #: Blocks of channels that compilers compute without a loop, taps whose addresses have registers, and columns of images
 #: that are no wider than padding: counted with gcc 12.2 for M4 and M55.
 _PEELED_BLOCKS, _PEELED_TAPS, _NARROW = 6, 8, 2
 #: Operations on floats of a quantisation.
 _QUANTISED = 4
 #: Ends of forms that too few made layers have to tell their tiles apart.
-_RARE = ("transposed", "strided", "volumes")
+_RARE = ("transposed", "strided", "lines", "volumes", "recurrent")
 #: Counts of loops and of what they read and write.
 _LOOPS = {"elements", "memory", "steps"}
 #: Counts of regions that call no function.
@@ -48,7 +48,8 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     floating = any(name.startswith(("floating", "special", "half")) for name in counts)
     bits = workload.operands[-1].element_bits
     half = "half" in counts
-    numbers = "half" if half else "float" if floating else str(bits)
+    double = {bits, workload.operands[0].element_bits} == {_DOUBLE_BITS}
+    numbers = "half" if half else "double" if floating and double else "float" if floating else str(bits)
     kind = kind.removesuffix("_between")  # the same loops as those of other regions
     key = f"{kind} {numbers}"
     if kind in MOVES:
@@ -69,24 +70,32 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         taps = counts.get("memory", 0) // counts["elements"] - 1
         few = taps < UNROLLED
         form = f"{taps} taps" if few else "many taps"
-        columns = _by_columns(workload) if "reduce" in kind else ""
+        columns = "" if "pool" in kind else _by_columns(workload)
         form = f"{'few' if few else 'many'} taps{columns}" if columns else form
         if "region" in kind:  # what is computed of each
             return f"{key}, {form}, {_per_term(counts)}", f"{key}, {_per_term(counts)}", key
         padded = ", padded" if "pool" in kind and pooled(workload, taps, rows_axis(workload)) < 1 else ""
         return f"{key}, {form}{padded}", f"{key}, {form}", *((f"{key}, few taps",) if few and not columns else ()), key
     form = _per_element(counts)
+    if kind == "host_resize" and _scales_columns(workload):
+        key = f"{key} of columns"
     if "requant" in kind and workload.operands[0].element_bits == _BYTE_BITS:
         key = f"{key} of bytes"  # their products have 32 bits
     plain = (f"{key}, plain",) if "region" in kind and not set(counts) - _PLAIN else ()
     repeated, last = _broadcast(workload), workload.operands[-1].axes[-1:]
-    lines = (f"{key}, {form}{repeated} of few",) if repeated and last[0].size <= UNROLLED else ()
+    lines = (f"{key}, {form}{repeated} of few",) if repeated and _line(workload) <= UNROLLED else ()
     if any(name in kind for name in _LINES) and last and last[0].size <= UNROLLED:
         lines = (f"{key}, {form} of short lines",)
     special = *lines, f"{key}, {form}{repeated}", f"{key}, {form}"
     if "region" in kind and bits == _BYTE_BITS and _quantises(counts):
         special += (f"host_quantize_linear {numbers}, {form.replace('1 integer ', '')}",)
     return *special, *plain, key
+
+
+def _scales_columns(workload: Workload) -> bool:
+    """Whether the last axis gets another size: the elements of its source are no neighbours."""
+    source, result = (workload.operands[place].axes[-1:] for place in (0, -1))
+    return [axis.size for axis in source] != [axis.size for axis in result]
 
 
 def _quantises(counts: Mapping[str, int]) -> bool:
@@ -128,10 +137,24 @@ def _broadcast(workload: Workload) -> str:
 
 def _repeats(operand: Operand, result: Operand) -> str:
     own, sizes = ([axis.size for axis in one.axes] for one in (operand, result))
-    pairs = zip(reversed(own), reversed(sizes), strict=False)
+    pairs = list(zip(reversed(own), reversed(sizes), strict=False))
     if not 1 < prod(own) < prod(sizes) or any(one not in (1, size) for one, size in pairs):
         return ""
-    return ", by rows" if own[-1] == 1 else ", by columns"
+    return ", by rows" if next(one for one, size in pairs if size > 1) == 1 else ", by columns"
+
+
+def _line(workload: Workload) -> int:
+    """The turns of the innermost loop over a result: the last axes along which the same operands are repeated."""
+    *sources, result = workload.operands
+    sizes = [axis.size for axis in result.axes]
+    owns = [[1] * (len(sizes) - len(one.axes)) + [axis.size for axis in one.axes] for one in sources]
+    found, kept = 1, None
+    for place, size in reversed(list(enumerate(sizes))):
+        repeated = [own[place] == 1 for own in owns]
+        if size > 1 and kept not in (None, repeated):
+            break
+        found, kept = found * size, repeated if size > 1 else kept
+    return found
 
 
 def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, int]:
@@ -185,6 +208,7 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     if "softmax" in kind:
         return {**counts, "rows": rows, "others": counts["elements"] - rows}
     if not workload.macs and (_broadcast(workload) or "norm" in kind):
+        rows = rows if "norm" in kind else counts["elements"] // _line(workload)
         ahead = sum(_repeats(operand, result) == ", by rows" for operand in sources)  # of the loop over a row
         return {**counts, "rows": rows, "memory": counts["memory"] - ahead * (counts["elements"] - rows)}
     if not workload.macs or not stored(workload):

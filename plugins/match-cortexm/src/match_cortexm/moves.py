@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Patterns of the host that copy elements.
 MOVES = (
     *("host_concat", "host_depth_to_space", "host_pad", "host_slice", "host_space_to_depth", "host_split"),
-    "host_transpose",
+    *("host_tile", "host_transpose"),
 )
 #: Elements up to which loops are unrolled.
 UNROLLED = 16
@@ -135,6 +135,8 @@ def moves(workload: Workload) -> tuple[str, ...]:
 def move(workload: Workload) -> str:
     """How a copy moves elements: alone, in tiles, or in runs, whose ends may be at any byte."""
     told = workload.parameters
+    if "wide" in told:  # places that are computed, of reflected borders
+        return "computed"
     if "inner" in told and _by_elements(workload):
         return _loop_form(told, workload.operands[-1].element_bits)
     if _in_squares(told):
@@ -165,8 +167,11 @@ def _runs(workload: Workload) -> int:
     first that differs."""
     counts, (*sources, result) = workload.parameters, workload.operands
     if "inner" in counts:
-        copied = min(prod(axis.size for axis in operand.axes) for operand in workload.operands)
+        side = max if workload.kind == "host_tile" else min  # what is repeated is copied each time
+        copied = side(prod(axis.size for axis in operand.axes) for operand in workload.operands)
         return copied // counts["inner"] if counts["apart"] == 1 else copied
+    if workload.kind == "host_split":
+        return sum(_runs_of(sources[0], part) for part in workload.operands[1:])
     return sum(_runs_of(source, result) for source in sources)
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _PEELED = 300
 #: Axes of packed weights: [taps, channels], of depthwise convolutions; others have windows().
 DEPTHWISE_AXES = 2
+#: Layers with products in each of several steps.
+_RECURRENT = ("host_lstm", "host_gru", "host_rnn")
 #: Sums of a loop that have registers of their own.
 _REGISTERS = 8
 _BYTE_BITS = 8
@@ -29,8 +31,12 @@ def product_form(workload: Workload) -> str:
     weights = workload.operands[1]
     taps = workload.macs // elements
     few = "few taps" if taps <= UNROLLED else "many taps"
+    if workload.kind in _RECURRENT:
+        return "recurrent"
     if workload.kind == TRANSPOSED:
-        return "transposed" if result.axes[-1].size <= workload.operands[0].axes[-1].size + 1 else "transposed, strided"
+        strided = result.axes[-1].size > workload.operands[0].axes[-1].size + 1
+        lines = ", lines" if len(result.axes) < IMAGE_AXES else ""
+        return f"transposed{', strided' if strided else ''}{lines}"
     if not stored(workload):
         last = result.axes[-1].size
         lines = ", in registers" if last <= _REGISTERS else ", unrolled" if last <= UNROLLED else ""
