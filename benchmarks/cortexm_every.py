@@ -43,7 +43,7 @@ def _function(net: Net, op: str) -> None:
     x = net.source(*_shape(net, (2, 4), 10))
     if op in _POSITIVE and not net.quantised:
         net.positive.add(x)
-    net.result(net.add(op, x))
+    net.result(net.add(op, x, **({"alpha": 0.7} if op == "Celu" else {})))  # by 1, nothing is multiplied
 
 
 def _slopes(net: Net) -> None:
@@ -72,12 +72,6 @@ def _spread(net: Net) -> None:
     shape = [1, channels, *[1] * len(size)] if net.between(0, 2) else [1, 1, size[-1]]
     sizes = net.constant([1, channels, *(size if len(shape) == len(size) + 2 else size[-1:])], np.int64)
     _same(net, shape, lambda x: net.add("Expand", x, sizes))
-
-
-def _across(net: Net) -> None:
-    """A softmax of each column."""
-    shape = _shape(net, (3, 4), 12)
-    net.result(net.add("Softmax", net.source(*shape), axis=net.between(1, len(shape) - 2)), 1.0)
 
 
 def _relu_added(net: Net) -> None:
@@ -141,13 +135,11 @@ def _strided(net: Net) -> None:
 
 
 def _compared(net: Net) -> None:
-    """The larger or the smaller number, or one that a comparison chooses."""
+    """The larger or the smaller number."""
     shape = _shape(net)
     one_row, one_column = [*[1] * (len(shape) - 1), shape[-1]], [*shape[:-1], 1]
     other = (shape, shape, one_row, one_column)[net.between(0, 3)]
-    one, two, op = net.source(*shape), net.source(*other), ("Max", "Min", "Greater", "LessOrEqual")[net.between(0, 3)]
-    y = net.add(op, one, two)
-    net.result(net.add("Where", y, one, net.constant(net.rng.normal())) if op[0] in "GL" else y)
+    net.result(net.add(("Max", "Min")[net.between(0, 1)], net.source(*shape), net.source(*other)))
 
 
 def _masked(net: Net) -> None:
@@ -232,7 +224,6 @@ EVERY_KINDS: dict[str, Callable[[Net], None]] = {
     "spread": _spread,
     "spread_2": _spread,
     "spread_3": _spread,
-    "across": _across,
     "relu_added": _relu_added,
     "tiled": partial(_repeated, op="Tile"),
     "gathered": _gathered,
