@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+from array import array
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -12,6 +13,8 @@ import hypothesis.strategies as st
 import match_concurrent.native as native
 import pytest
 from hypothesis import given
+from match_concurrent.mapping.estimates import Estimates, Line, Needs
+from match_concurrent.mapping.network import SharedOperator, Source
 from match_concurrent.mapping.timeline import Step, earliest_start_order, least_finish, simulate
 from match_concurrent.native import CYCLES_MAX, SOURCES, Estimator, estimator
 from match_core.run.compiler import SANITIZE, host_compiler
@@ -82,7 +85,7 @@ def test_it_estimates_what_the_time_line_takes(steps: list[Step], limit: int) ->
     made = estimator(SIGNALLING, QUEUES)
     assert made is not None
     numbers = [(made.keep_lines(lines), made.keep_needs(needs)) for lines, needs in operators_of(steps)]
-    lines, needs = [n for n, _ in numbers], [n for _, n in numbers]
+    lines, needs = array("q", [n for n, _ in numbers]), array("q", [n for _, n in numbers])
     expected = finish(steps)
     assert made.finish(lines, needs, 10**9) == expected
     limited = made.finish(lines, needs, limit)
@@ -90,13 +93,43 @@ def test_it_estimates_what_the_time_line_takes(steps: list[Step], limit: int) ->
     assert made.finish(lines, needs, -1) == least_finish(steps, SIGNALLING)
 
 
+@given(seed=st.integers(0, 2**32))
+def test_choices_that_follow_each_other_are_estimated_as_new_ones(seed: int) -> None:
+    """Only what differs from the choice before is told to the estimator; costs change in between."""
+    source = random.Random(seed)
+    operators = [
+        SharedOperator(n, (), tuple(Source(o, "x", "x") for o in range(n) if source.random() < 0.4)) for n in range(6)
+    ]
+    kept = Estimates.of(SIGNALLING, QUEUES, operators)
+    changes, numbers = 0, [0] * len(operators)
+    for _ in range(12):
+        if source.random() < 0.2:
+            changes += 1
+        for place in source.sample(range(len(operators)), source.randint(0, 3)):
+            numbers[place] = source.randrange(4)
+        now, costs = tuple(numbers), changes
+
+        def line(place: int, now: tuple[int, ...] = now, costs: int = costs) -> list[Line]:
+            return [(now[place] % 2, 10 + 7 * now[place] + 3 * costs, ())] * (1 + now[place] // 2)
+
+        def needs(place: int, now: tuple[int, ...] = now) -> Needs:
+            makers = [source.operator for source in operators[place].sources]
+            waits = tuple((maker, part) for maker in makers for part in range(1 + now[maker] // 2))
+            return (waits,) * (1 + now[place] // 2)
+
+        fresh = Estimates.of(SIGNALLING, QUEUES, operators)
+        assert kept is not None and fresh is not None
+        limit = source.choice([0, 60, 10**9])
+        assert kept.finish(now, limit, changes, line, needs) == fresh.finish(now, limit, changes, line, needs)
+
+
 def test_lists_are_forgotten_and_kept_anew() -> None:
     made = estimator(SIGNALLING, QUEUES)
     assert made is not None
-    needs = made.keep_needs([[]])
-    before = made.finish([made.keep_lines([(1, 10, ())])], [needs], 10**9)
+    needs = array("q", [made.keep_needs([[]])])
+    before = made.finish(array("q", [made.keep_lines([(1, 10, ())])]), needs, 10**9)
     made.forget_lines()
-    after = made.finish([made.keep_lines([(1, 25, ())])], [needs], 10**9)
+    after = made.finish(array("q", [made.keep_lines([(1, 25, ())])]), needs, 10**9)
     assert before is not None and after == before + 15
 
 

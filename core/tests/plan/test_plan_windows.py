@@ -59,9 +59,9 @@ def test_equal_windows_are_solved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     solved = []
     solve = timing.solve
 
-    def counted(*arguments: object) -> object:
+    def counted(*arguments: object, **parameters: object) -> object:
         solved.append(arguments)
-        return solve(*arguments)  # type: ignore[arg-type]
+        return solve(*arguments, **parameters)  # type: ignore[arg-type]
 
     monkeypatch.setattr(timing, "solve", counted)
     _windows(_problem((7, 100, 90, 20), 20), known={})

@@ -19,6 +19,8 @@ Values = NDArray[np.generic]
 #: Numbers per table; a row has some 30 bytes.
 _AT_ONCE = 1 << 16
 _INDENT = b"    "
+#: Values of one byte; their literals are made once and copied.
+_BYTES = 256
 _DIGITS = {1: 3, 2: 5, 4: 10, 8: 20}
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 
@@ -47,26 +49,28 @@ def initialiser(values: Values, per_line: int) -> str:
 
 
 def _text(values: Values, per_line: int) -> str:
-    count = len(values)
-    indents, ends = np.zeros((count, 4), np.uint8), np.zeros((count, 2), np.uint8)
-    indents[::per_line] = np.frombuffer(_INDENT, np.uint8)
-    ends[:] = np.frombuffer(b", ", np.uint8)
-    ends[per_line - 1 :: per_line, 1] = ends[-1:, 1] = ord("\n")
-    table = np.concatenate([indents, *_columns(values), ends], axis=1)
-    return table.tobytes().translate(None, b"\0").decode("ascii")
+    cells = _cells(values)
+    missing = np.zeros((-len(cells) % per_line, cells.shape[1]), np.uint8)
+    cells[per_line - 1 :: per_line, -1] = cells[-1, -1] = ord("\n")
+    lines = np.concatenate([cells, missing]).reshape(-1, per_line * cells.shape[1])
+    indents = np.broadcast_to(np.frombuffer(_INDENT, np.uint8), (len(lines), len(_INDENT)))
+    return np.concatenate([indents, lines], axis=1).tobytes().translate(None, b"\0").decode("ascii")
+
+
+def _cells(values: Values) -> Bytes:
+    """The rows of the numbers, with commas."""
+    if values.dtype.itemsize == 1 and len(values) > _BYTES:
+        return _cells(np.arange(_BYTES, dtype=np.uint8).view(values.dtype))[values.view(np.uint8)]
+    commas = np.broadcast_to(np.frombuffer(b", ", np.uint8), (len(values), 2))
+    return np.concatenate([*_columns(values), commas], axis=1)
 
 
 def _columns(values: Values) -> Iterator[Bytes]:
     kind, size = values.dtype.kind, values.dtype.itemsize
     if kind == "f":
         yield from _hexadecimal(values, _FORMATS[size])
-    elif kind == "b":
-        yield from _decimal(values.astype(np.uint8), b"")
-    elif size == 1:
-        every = np.arange(256, dtype=np.uint8).view(values.dtype)
-        yield np.concatenate([*_decimal(every, b"")], axis=1)[values.view(np.uint8)]
-    elif kind == "u":
-        yield from _decimal(values, {2: b"", 4: b"u", 8: b"ull"}[size])
+    elif kind in "bu":
+        yield from _decimal(values, {1: b"", 2: b"", 4: b"u", 8: b"ull"}[size])
     else:
         yield from _decimal(values, b"ll" if size == 8 else b"")
 

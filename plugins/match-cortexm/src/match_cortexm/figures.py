@@ -39,7 +39,7 @@ def figures_of(core: str) -> Mapping[str, Mapping[str, float]]:
     found = _all()[LIKE.get(core, core)]
     patterns = {key.split()[0] for key in found}
     others = {key: values for key, values in _all()[COMPLETE].items() if key.split()[0] not in {*patterns, "regions,"}}
-    return {**others, **found, OWN: {**_all()[COMPLETE][OWN], **found[OWN]}}
+    return {**others, **found, OWN: _own(core)}
 
 
 def is_wider(keys: tuple[str, ...], key: str) -> bool:
@@ -58,9 +58,11 @@ def estimate_of(core: str, keys: tuple[str, ...], key: str) -> str:
 
 def constants_of(core: str) -> tuple[Constant, ...]:
     """The figures of own kernels."""
-    counted = {} if core in LIKE else _all()[core][OWN]
+    figures, counted = _own(core), {} if core in LIKE else _all()[core][OWN]
     return tuple(
-        Constant(name, value, "instructions", SOURCE, name not in counted)
-        for name, value in figures_of(core)[OWN].items()
-        if value
+        Constant(name, value, "instructions", SOURCE, name not in counted) for name, value in figures.items() if value
     )
+
+
+def _own(core: str) -> Mapping[str, float]:
+    return {**_all()[COMPLETE][OWN], **_all()[LIKE.get(core, core)][OWN]}

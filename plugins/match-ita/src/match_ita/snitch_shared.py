@@ -9,6 +9,7 @@ shared unit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 from match_core.patterns.formulas import Cycles, Timing, up
@@ -36,5 +37,10 @@ def unit_cycles(timing: Timing, uses: Cycles) -> Cycles:
 
 def uses_of(timing: Timing) -> Timing:
     """Figures of the shared unit: uses under the names of cycles, for one core that does everything."""
-    uses = {name.removesuffix(_USES) + _CYCLES: value for name, value in timing.items() if name.endswith(_USES)}
-    return {**uses, "cores": 1}
+    return {**{cycles: timing[uses] for cycles, uses in _renamed(tuple(timing))}, "cores": 1}
+
+
+@lru_cache(maxsize=1)
+def _renamed(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """The name of cycles and the name of uses; every call of every kernel asks."""
+    return tuple((name.removesuffix(_USES) + _CYCLES, name) for name in names if name.endswith(_USES))

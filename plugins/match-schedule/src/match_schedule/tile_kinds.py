@@ -102,10 +102,11 @@ def _kinds_by_size(cut: Cut, features: Features) -> Kinds:
     """At most two kinds per tile size: full tiles, and the remainder."""
     tried = np.array(cut.tiles, dtype=np.int64)
     rests = cut.dim.size % tried
-    starts = np.cumsum(1 + (rests > 0)) - (1 + (rests > 0))
-    kinds = int(starts[-1]) + 1 + int(rests[-1] > 0)
-    number = np.repeat(np.arange(tried.size), np.diff(np.append(starts, kinds)))
-    full = np.isin(np.arange(kinds), starts)
+    kinds = 1 + (rests > 0)  # of each size
+    starts = np.cumsum(kinds) - kinds
+    number = np.repeat(np.arange(tried.size), kinds)
+    full = np.zeros(number.size, np.bool_)
+    full[starts] = True
     tile, rest = tried[number], rests[number]
     size = np.where(full, tile, rest)
     every = np.where(full, cut.dim.size // tile, 1)

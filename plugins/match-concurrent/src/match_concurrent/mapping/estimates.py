@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,15 @@ class Estimates:
         self._estimator, self._operators = made, operators
         self._lines: dict[int, int] = {}
         self._needs: dict[tuple[int, ...], int] = {}
-        self._changes = 0
+        self._changes = -1
+        #: The last choice; choices that follow each other differ in few places.
+        self._last: Sequence[int] = ()
+        self._own_lines, self._own_needs = (array("q", [0] * len(operators)) for _ in range(2))
+        #: Of each operator: itself, and the operators that read what it makes.
+        self._readers: list[set[int]] = [{place} for place in range(len(operators))]
+        for place, operator in enumerate(operators):
+            for source in operator.sources:
+                self._readers[source.operator].add(place)
 
     @classmethod
     def of(cls, signalling: Signalling, queues: int, operators: Sequence[SharedOperator]) -> Estimates | None:
@@ -49,15 +58,19 @@ class Estimates:
             self._changes = changes
             self._lines.clear()
             self._estimator.forget_lines()
-        lines, waits = [], []
-        for place, number in enumerate(numbers):
+            self._last = [-1] * len(self._operators)
+        changed = [place for place, (new, old) in enumerate(zip(numbers, self._last, strict=True)) if new != old]
+        self._last = numbers
+        for place in changed:
+            number = numbers[place]
             kept = self._lines.get(number)
             if kept is None:
                 kept = self._lines[number] = self._estimator.keep_lines(line(place))
-            lines.append(kept)
-            key = (place, number, *[numbers[source.operator] for source in self._operators[place].sources])
+            self._own_lines[place] = kept
+        for place in {reader for maker in changed for reader in self._readers[maker]}:
+            key = (place, numbers[place], *[numbers[source.operator] for source in self._operators[place].sources])
             kept = self._needs.get(key)
             if kept is None:
                 kept = self._needs[key] = self._estimator.keep_needs(needs(place))
-            waits.append(kept)
-        return self._estimator.finish(lines, waits, limit)
+            self._own_needs[place] = kept
+        return self._estimator.finish(self._own_lines, self._own_needs, limit)

@@ -65,6 +65,8 @@ class Evaluator:
     #: to the same choices.
     _no_better: dict[tuple[int, ...], Value] = field(default_factory=dict)
     _changes: int = -1
+    #: The choice that the last one was compared with, and the numbers of its divisions.
+    _base: tuple[Choice, tuple[int, ...]] = ((), ())
 
     @cached_property
     def estimates(self) -> Estimates | None:
@@ -97,7 +99,7 @@ class Evaluator:
             evaluated = self.evaluate(choice)
             return evaluated if evaluated.value < than.value else None
         self.spent += sum(map(len, choice))
-        numbers = tuple([self._number(division) for division in choice])
+        numbers = self._numbers_near(choice, than.choice)
         self._forget_if_changed()
         if self._no_better.get(numbers, NEVER) >= than.value:
             return None
@@ -200,6 +202,13 @@ class Evaluator:
 
     def _number(self, division: Division) -> int:
         return self._numbers.setdefault(division, len(self._numbers))
+
+    def _numbers_near(self, choice: Choice, base: Choice) -> tuple[int, ...]:
+        """The numbers of a choice's divisions, most of which are those of ``base``."""
+        if self._base[0] is not base:
+            self._base = base, tuple([self._number(division) for division in base])
+        places = zip(choice, *self._base, strict=True)
+        return tuple([number if own is same else self._number(own) for own, same, number in places])
 
     def _line(self, number: int, division: Division) -> tuple[Line, ...]:
         """Queues and cycles of the parts of a division."""

@@ -66,12 +66,12 @@ class Estimator:
         """Costs have changed; no number of lines is valid any longer."""
         self._library.match_estimator_forget(self._made)
 
-    def finish(self, lines: Sequence[int], needs: Sequence[int], limit: int) -> int | None:
-        """The finish of the operators whose lines and needs have these numbers, in the order of list scheduling, or a
-        number above ``limit`` if it is above that; None if steps wait for each other, or without memory."""
-        mine, theirs = array("q", lines), array("q", needs)
+    def finish(self, lines: array[int], needs: array[int], limit: int) -> int | None:
+        """The finish of the operators whose lines and needs have these numbers (of 64 bits), in the order of list
+        scheduling, or a number above ``limit`` if it is above that; None if steps wait for each other, or without
+        memory."""
         found: int = self._library.match_estimator_finish(
-            self._made, mine.buffer_info()[0], theirs.buffer_info()[0], len(mine), limit
+            self._made, lines.buffer_info()[0], needs.buffer_info()[0], len(lines), limit
         )
         return found if found >= 0 else None
 

@@ -4,6 +4,8 @@ number of values, so it is the same on every platform."""
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
 from match_host.kernels.code import Uses, literal
@@ -23,9 +25,8 @@ LEAST_BLOCK = 16
 
 def block_of(size: int) -> int:
     """The block size for ``size`` values: a divisor, so that all blocks are equal."""
-    divisors = [part for part in range(1, size + 1) if size % part == 0]
-    fitting = [part for part in divisors if LEAST_BLOCK <= part <= BLOCK]
-    return fitting[-1] if fitting else next(part for part in divisors if part >= min(LEAST_BLOCK, size))
+    fitting = range(min(BLOCK, size), min(LEAST_BLOCK, size) - 1, -1)
+    return next(part for part in chain(fitting, range(BLOCK + 1, size + 1)) if size % part == 0)
 
 
 def in_lanes(dtype: np.dtype[np.generic], size: int) -> bool:

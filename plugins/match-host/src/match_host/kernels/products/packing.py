@@ -22,8 +22,8 @@ def packed_across(weight: Array, groups: int, block: int) -> Array:
     block of outputs are contiguous."""
     outputs = weight.shape[0] // groups
     starts = [g * outputs + first for g in range(groups) for first in block_starts(outputs, block)]
-    blocks = [np.moveaxis(weight[first : first + block], (0, 1), (-1, -2)) for first in starts]
-    return np.ascontiguousarray(np.stack(blocks))
+    blocks = weight[np.add.outer(starts, np.arange(block))]
+    return np.ascontiguousarray(np.moveaxis(blocks, (1, 2), (-1, -2)))
 
 
 def packed_along(weight: Array) -> Array:
