@@ -1,7 +1,7 @@
 """Instructions of the parts of kernels on Cortex-M cores, fitted to counts on the emulator.
 
 ``python -m benchmarks.cortexm_fit [CORE ...]`` compiles made networks (cortexm_made.py) for each core, runs them on
-QEMU, and writes ``match_cortexm/figures.json``. Kernels are chosen without figures
+QEMU, and writes ``match_cortexm/figures.json`` and ``own.json``. Kernels are chosen without figures
 (``cortexm_counts.explored_layers``), so the file depends on nothing but the command. Networks that the same code
 compiled before are not counted again (cortexm_cache.py). The sum of absolute logarithms of modelled by counted
 instructions is least; no part is negative; a part joins a form's figures if layers that were left out, the largest
@@ -20,7 +20,8 @@ from itertools import takewhile
 
 import numpy as np
 from match_cortexm.cores import CORE_NAMED
-from match_cortexm.figures import FILE, GENERAL, LIKE, OWN
+from match_cortexm.figures import FILE, GENERAL, LIKE, OWN, OWN_FILE
+from match_cortexm.forms import CALLS as FUNCTIONS
 from match_host.constants import OPERATION_CYCLES
 
 from benchmarks.cortexm_counts import CORES, Layer, explored_layers
@@ -169,7 +170,8 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
             groups[key].append(layer)
     own = {name.split("_")[0] for layer in layers if layer.keys == (OWN,) for name in layer.counts}
     host = [layer for layer in layers if layer.keys != (OWN,)]
-    names = ("call", *(constant.name for constant in OPERATION_CYCLES))
+    functions = sorted({name for layer in host for name in layer.counts if name.startswith(FUNCTIONS)})
+    names = ("call", *(constant.name for constant in OPERATION_CYCLES), *functions)
     found: dict[str, Figures] = {GENERAL: fit(host, names, every=True)}
     for key in sorted(groups, key=lambda key: (_specific(key, groups[key]), key)):
         group = groups[key]
@@ -194,7 +196,9 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
             figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, called or names, every, first)
             other = "," not in key or any(name.endswith("macs") for layer in group for name in layer.counts)
             general = found[GENERAL] if other else {}
-            found[key] = {**{name: general[name] for name in CALLS if name in general and name not in names}, **figures}
+            begins = (*CALLS, FUNCTIONS) if "region" in key else CALLS
+            calls = (name for name in general if name.startswith(begins) and name not in names)
+            found[key] = {**{name: general[name] for name in calls}, **figures}
         else:
             continue
         errors = [total(layer, figures) / layer.counted - 1 for layer in group]
@@ -214,8 +218,10 @@ def main(arguments: Sequence[str]) -> int:
             layers += explored_layers(core, seed, rounds, spread)
         sys.stdout.write(f"{core}: {len(layers)} layers\n")
         found = fitted(layers, CORE_NAMED[core].unaligned)
-        figures = {**json.loads(FILE.read_text(encoding="utf-8")), core: found}
-        FILE.write_text(f"{json.dumps(figures, indent=1, sort_keys=True)}\n", encoding="utf-8")
+        own = {key: values for key, values in found.items() if key == OWN}
+        for file, part in ((OWN_FILE, own), (FILE, {key: found[key] for key in found.keys() - own.keys()})):
+            figures = {**json.loads(file.read_text(encoding="utf-8")), core: part}
+            file.write_text(f"{json.dumps(figures, indent=1, sort_keys=True)}\n", encoding="utf-8")
     return 0
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from onnx import helper
 
 from benchmarks.cortexm_every import EVERY_KINDS
+from benchmarks.cortexm_gates import GATE_KINDS
 from benchmarks.cortexm_integer import FEW_KINDS, QUANTLIB_KINDS
 from benchmarks.cortexm_later import LATER_KINDS
 from benchmarks.cortexm_more import MORE_INTEGER_KINDS, MORE_KINDS
@@ -327,6 +328,7 @@ def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -
     if not wide:
         yield from _networks(Net(np.random.default_rng([seed, number, 7]), quantised), LATER_KINDS, rounds)
         yield from _networks(Net(np.random.default_rng([seed, number, 8]), quantised), EVERY_KINDS, rounds)
+        yield from _networks(Net(np.random.default_rng([seed, number, 9]), quantised), GATE_KINDS, rounds)
     if quantised:  # one row: classifiers, autoencoders
         net = Net(np.random.default_rng([seed, 2]), quantised)
         for _ in range(2 * rounds):

@@ -1,6 +1,7 @@
 """Instructions of the kernels' parts, which ``python -m benchmarks.cortexm_fit`` counts on an emulator and fits.
 
-``figures.json``: core -> key (``cost.figures_keys``) -> count -> instructions of each."""
+``figures.json``: core -> key (``forms.figures_keys``) -> count -> instructions of each. ``own.json``: the same of the
+cores' own kernels, which are constants of the hardware, so that every compilation reads them."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from match_core.contract.hardware import Constant
 
 #: The keys of the core's own kernels, and of kernels without figures of their own.
 OWN, GENERAL = "own", "general"
-FILE = Path(__file__).with_name("figures.json")
+FILE, OWN_FILE = (Path(__file__).with_name(f"{name}.json") for name in ("figures", "own"))
 SOURCE = "counted on QEMU 7.2, gcc 12.2 -O3: python -m benchmarks.cortexm_fit"
 #: Cores that are not counted -> the core whose figures they have, as estimates: the same instructions for what counts.
 #: M7 and M33 were counted once: medians of their own figures differ by 0.1 points from those of M4's (int8 networks).
@@ -27,10 +28,17 @@ LIKE = {
 COMPLETE = "cortex_m4"
 
 
-@lru_cache(maxsize=1)
-def _all() -> Mapping[str, Mapping[str, Mapping[str, float]]]:
-    read: Mapping[str, Mapping[str, Mapping[str, float]]] = json.loads(FILE.read_text(encoding="utf-8"))
+Keys = Mapping[str, Mapping[str, float]]
+
+
+@lru_cache(maxsize=2)
+def _read(file: Path) -> Mapping[str, Keys]:
+    read: Mapping[str, Keys] = json.loads(file.read_text(encoding="utf-8"))
     return read
+
+
+def _all() -> Mapping[str, Keys]:
+    return _read(FILE)
 
 
 def figures_of(core: str) -> Mapping[str, Mapping[str, float]]:
@@ -51,18 +59,19 @@ def estimate_of(core: str, keys: tuple[str, ...], key: str) -> str:
     """Why the figures of ``key`` are an estimate for a layer of the forms ``keys``; empty if these were counted."""
     if core in LIKE:
         return f"figures of {LIKE[core]}, which executes the same instructions"
-    if core and key not in _all()[core]:
+    if core and key != OWN and key not in _all()[core]:
         return f"figures of {COMPLETE}: no layer of this form was counted on {core}"
     return f"figures of a wider form ({key}): too few layers of this form were counted" if is_wider(keys, key) else ""
 
 
 def constants_of(core: str) -> tuple[Constant, ...]:
     """The figures of own kernels."""
-    figures, counted = _own(core), {} if core in LIKE else _all()[core][OWN]
+    figures, counted = _own(core), {} if core in LIKE else _read(OWN_FILE)[core][OWN]
     return tuple(
         Constant(name, value, "instructions", SOURCE, name not in counted) for name, value in figures.items() if value
     )
 
 
 def _own(core: str) -> Mapping[str, float]:
-    return {**_all()[COMPLETE][OWN], **_all()[LIKE.get(core, core)][OWN]}
+    read = _read(OWN_FILE)
+    return {**read[COMPLETE][OWN], **read[LIKE.get(core, core)][OWN]}

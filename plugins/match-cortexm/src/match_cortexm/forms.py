@@ -35,6 +35,10 @@ _QUANTISED = 4
 _RARE = ("transposed", "strided", "lines", "volumes", "recurrent")
 #: Counts of loops and of what they read and write.
 _LOOPS = {"elements", "memory", "steps"}
+#: How the counts of calls of a function begin.
+CALLS = "calls_"
+#: What the host tells that is no operation, and neighbours from which softmaxes go across lines (``match_host``).
+_TOLD, _ACROSS = ("elements", "inner", "rows"), 4
 #: Counts of regions that call no function.
 _PLAIN = {"elements", "memory", "floating", "steps"}
 
@@ -42,10 +46,10 @@ _PLAIN = {"elements", "memory", "floating", "steps"}
 def figures_keys(workload: Workload) -> tuple[str, ...]:
     """The figures of a workload, the most special first: one set for all own kernels; of the host's, sets for each
     pattern, apart for floating-point and integer elements and the size of elements."""
-    kind, counts = workload.kind, workload.parameters
+    kind, counts = workload.kind, _named(workload)
     if kind.startswith("cortexm_"):
         return (OWN,)
-    floating = any(name.startswith(("floating", "special", "half")) for name in counts)
+    floating = any(name.startswith(("floating", "special", "half", CALLS)) for name in counts)
     bits = workload.operands[-1].element_bits
     half = "half" in counts
     double = {bits, workload.operands[0].element_bits} == {_DOUBLE_BITS}
@@ -77,6 +81,8 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         padded = ", padded" if "pool" in kind and pooled(workload, taps, rows_axis(workload)) < 1 else ""
         return f"{key}, {form}{padded}", f"{key}, {form}", *((f"{key}, few taps",) if few and not columns else ()), key
     form = _per_element(counts)
+    if "inner" in counts:  # softmaxes whose lines are no neighbours
+        key = f"{key} of {'few ' if counts['inner'] < _ACROSS else ''}columns"
     if kind == "host_resize" and _scales_columns(workload):
         key = f"{key} of columns"
     if "requant" in kind and workload.operands[0].element_bits == _BYTE_BITS:
@@ -84,12 +90,20 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
     plain = (f"{key}, plain",) if "region" in kind and not set(counts) - _PLAIN else ()
     repeated, last = _broadcast(workload), workload.operands[-1].axes[-1:]
     lines = (f"{key}, {form}{repeated} of few",) if repeated and _line(workload) <= UNROLLED else ()
-    if any(name in kind for name in _LINES) and last and last[0].size <= UNROLLED:
+    if any(name in kind for name in _LINES) and "inner" not in counts and last and last[0].size <= UNROLLED:
         lines = (f"{key}, {form} of short lines",)
     special = *lines, f"{key}, {form}{repeated}", f"{key}, {form}"
     if "region" in kind and bits == _BYTE_BITS and _quantises(counts):
         special += (f"host_quantize_linear {numbers}, {form.replace('1 integer ', '')}",)
     return *special, *plain, key
+
+
+def _named(workload: Workload) -> Mapping[str, int]:
+    """A workload's counts; calls are counted by function where it tells these."""
+    counts = workload.parameters
+    if not any(name.startswith(CALLS) for name in counts):
+        return counts
+    return {name: count for name, count in counts.items() if name != "special"}
 
 
 def _scales_columns(workload: Workload) -> bool:
@@ -116,7 +130,7 @@ def _by_columns(workload: Workload) -> str:
 def _per_element(counts: Mapping[str, int]) -> str:
     """Operations per element if they are whole numbers; loops of few elements have no turns."""
     elements = counts["elements"]
-    rest = {name: count for name, count in counts.items() if name != "elements"}
+    rest = {name: count for name, count in counts.items() if name not in _TOLD}
     few = "few, " if elements <= UNROLLED else ""
     if any(count % elements for count in rest.values()):
         return f"{few}uneven"
@@ -186,7 +200,7 @@ def adds(workload: Workload) -> bool:
 
 def _counts_of(workload: Workload) -> Mapping[str, int]:
     """What numbers do not change."""
-    kind, counts = workload.kind, workload.parameters
+    kind, counts = workload.kind, _named(workload)
     if kind.startswith("cortexm_"):
         return {**counts, **_unrolled(workload)}
     *sources, result = workload.operands
@@ -206,6 +220,7 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
         return {**counts, **found, "inside": round(terms * pooled(workload, terms // counts["elements"], 1))}
     rows = counts["elements"] // last
     if "softmax" in kind:
+        rows = counts.get("rows", rows)
         return {**counts, "rows": rows, "others": counts["elements"] - rows}
     if not workload.macs and (_broadcast(workload) or "norm" in kind):
         rows = rows if "norm" in kind else counts["elements"] // _line(workload)

@@ -44,6 +44,8 @@ _TOLD = ("loops", "inner", "outer", "apart", "along")
 def moved(workload: Workload) -> Mapping[str, int]:
     """The counts of a copy, with its runs and rows; of elements that loops copy, those of the loops."""
     counts, result = workload.parameters, workload.operands[-1]
+    if "borders" in counts:
+        return counts
     plain = {name: count for name, count in counts.items() if name not in _TOLD}
     runs = _runs(workload)
     if "inner" in counts and _by_elements(workload):
@@ -135,8 +137,10 @@ def moves(workload: Workload) -> tuple[str, ...]:
 def move(workload: Workload) -> str:
     """How a copy moves elements: alone, in tiles, or in runs, whose ends may be at any byte."""
     told = workload.parameters
-    if "wide" in told:  # places that are computed, of reflected borders
+    if "wide" in told:  # places that are computed
         return "computed"
+    if "borders" in told:
+        return "borders" if told.get("integer", 0) >= told["elements"] else "borders of lines"
     if "inner" in told and _by_elements(workload):
         return _loop_form(told, workload.operands[-1].element_bits)
     if _in_squares(told):

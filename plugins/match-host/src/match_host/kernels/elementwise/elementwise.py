@@ -3,6 +3,7 @@ variables. Used alone as one loop nest, and as the epilogue of convolutions and 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import frexp
@@ -73,6 +74,13 @@ class Body:
             if op.name not in _EXACT_OPS:
                 total += moved_halves(dtype_of(node.outputs[0]), 1 if node is self.nodes[-1] else 2)
         return total
+
+    @property
+    def calls(self) -> Mapping[str, int]:
+        """Calls of each function for one element, as ``Built.told``: functions differ, and ``Work`` counts all of them as
+        ``special``."""
+        ops = (node.op for node in self.nodes if _node_work(node, SCALAR_OPS[qualified_op(node)]).special)
+        return Counter(f"calls_{op.lower()}" for op in ops)
 
 
 def body(nodes: Sequence[gs.Node], given: Sequence[str] = ()) -> Body:

@@ -17,6 +17,7 @@ from match_core.ir.topology import is_constant
 from match_host.graph import axis_of, constant_at, dtype_of, elements, integer, integers, integers_at, text
 from match_host.kernels.built import Built
 from match_host.kernels.code import Code, Uses, affine, inline_code, literal
+from match_host.kernels.movement.bordered import build_bordered_pad, has_borders
 from match_host.kernels.nest import merge, row_major
 from match_host.kernels.scalar import stored
 from match_host.kernels.work import Work
@@ -207,6 +208,8 @@ def build_movement(nodes: tuple[gs.Node, ...], function: str) -> Built:
         from match_host.kernels.movement.computed import COMPUTED
 
         return COMPUTED[name](node, function)
+    if _repeats(node):
+        return build_bordered_pad(node, function, pad_amounts(node))
     copies = MOVERS[name](node)
     arguments = tuple(node.inputs) if name == "Concat" else (node.inputs[0],)
     if not any(elements(copy.shape) for copy in copies):
@@ -226,14 +229,19 @@ def build_movement(nodes: tuple[gs.Node, ...], function: str) -> Built:
 
 
 def _is_computed(node: gs.Node) -> bool:
-    """Whether a parameter is known only at run time, or padding repeats elements."""
+    """Whether a parameter is known only at run time, or padding repeats elements from further than an axis is long."""
     if node.op not in ("Slice", "Pad", "Tile"):
         return False
-    if node.op == "Pad" and text(node, "mode", "constant") != "constant":
-        return True
     ends = 2 if node.op == "Slice" else None  # the size of the result implies it
     parameters = [tensor for index, tensor in enumerate(node.inputs) if index and index != ends]
-    return any(not tensor.is_empty() and not is_constant(tensor) for tensor in parameters)
+    if any(not tensor.is_empty() and not is_constant(tensor) for tensor in parameters):
+        return True
+    return _repeats(node) and not has_borders(node, pad_amounts(node))
+
+
+def _repeats(node: gs.Node) -> bool:
+    """Whether padding repeats elements."""
+    return node.op == "Pad" and text(node, "mode", "constant") != "constant"
 
 
 def _fill(node: gs.Node, code: Code, uses: Uses) -> Work:

@@ -80,7 +80,14 @@ def build_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
         work = work.times(elements(shape))
     arguments = (node.inputs[0],)
     comment = f"{node.op}: {'x'.join(map(str, shape))}"
-    return Built(arguments, inline_code(function, comment, arguments, node.outputs, text, uses), work)
+    code = inline_code(function, comment, arguments, node.outputs, text, uses)
+    return Built(arguments, code, work, told=_told(shape, axis))
+
+
+def _told(shape: tuple[int, ...], axis: int) -> dict[str, int]:
+    """Lines whose elements are no neighbours, and how far these are apart."""
+    inner = elements(shape[axis + 1 :])
+    return {"inner": inner, "rows": elements(shape[:axis]) * inner} if inner > 1 else {}
 
 
 def build_integer_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
@@ -88,8 +95,8 @@ def build_integer_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
     (node,) = nodes
     shape = shape_of(node.inputs[0])
     scale, zero, low, high = (_scalar(node, index) for index in range(2, 6))
-    view = axis_view(shape, axis_of(node, -1, len(shape)))
-    size = shape[axis_of(node, -1, len(shape))]
+    axis = axis_of(node, -1, len(shape))
+    view, size = axis_view(shape, axis), shape[axis]
     table = values_of(node.inputs[1]).astype(np.int64).reshape(-1)
     largest = int(table.max())
     # The sum is at least the first entry: entries that are too small relative to it give 0.
@@ -113,9 +120,9 @@ def build_integer_softmax(nodes: tuple[gs.Node, ...], function: str) -> Built:
     divided = Work(memory=1, wide=6, wide_multiply=1, wide_divide=1)
     each = Work(memory=6, integer=4, wide=int(size * largest >= 2**32), steps=3)
     if not long_lines:
-        return Built(arguments, code, (each + divided).times(count))
+        return Built(arguments, code, (each + divided).times(count), told=_told(shape, axis))
     line = divided.times(distances) + Work(memory=table.size - distances, steps=table.size)
-    return Built(arguments, code, each.times(count) + line.times(count // size))
+    return Built(arguments, code, each.times(count) + line.times(count // size), told=_told(shape, axis))
 
 
 def _scalar(node: gs.Node, index: int) -> int:
