@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import fresh_models, late_models, seventh_models, sixth_models, small_models
+from benchmarks import eighth_models, fresh_models, late_models, seventh_models, sixth_models, small_models
 from benchmarks.breadth_models import FLOATS, MADE
 from benchmarks.runs import MODELS
 
@@ -62,7 +62,13 @@ SETS |= {
     ),
 }
 #: Small networks, of no set until the model was done once more.
-_LATER = {"fourth": fresh_models, "fifth": late_models, "sixth": sixth_models, "seventh": seventh_models}
+_LATER = {
+    "fourth": fresh_models,
+    "fifth": late_models,
+    "sixth": sixth_models,
+    "seventh": seventh_models,
+    "eighth": eighth_models,
+}
 for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}
 #: Networks that are made, without samples.
