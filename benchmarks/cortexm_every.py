@@ -27,7 +27,7 @@ def _shape(net: Net, ranks: tuple[int, int] = (2, 4), most: int = 14) -> list[in
     return [1, *(net.between(2, most) for _ in range(net.between(*ranks) - 1))]
 
 
-def _same(net: Net, shape: list[int], make: Callable[[str], str]) -> None:
+def same(net: Net, shape: list[int], make: Callable[[str], str]) -> None:
     """A layer whose results are numbers that it reads: quantised networks keep their scale."""
     if not net.quantised:
         net.result(make(net.source(*shape)))
@@ -63,7 +63,7 @@ def _repeated(net: Net, op: str) -> None:
     for place in net.rng.choice(len(shape) - 1, net.between(1, max(1, len(shape) - 2)), replace=False):
         times[place + 1], shape[place + 1] = net.between(2, 14), net.between(1, 4) if op == "Tile" else 1
     sizes = times if op == "Tile" else [a * b for a, b in zip(shape, times, strict=True)]
-    _same(net, shape, lambda x: net.add(op, x, net.constant(sizes, np.int64)))
+    same(net, shape, lambda x: net.add(op, x, net.constant(sizes, np.int64)))
 
 
 def _spread(net: Net) -> None:
@@ -71,7 +71,7 @@ def _spread(net: Net) -> None:
     channels, size = net.between(2, 24), [net.between(3, 14) for _ in range(net.between(1, 2))]
     shape = [1, channels, *[1] * len(size)] if net.between(0, 2) else [1, 1, size[-1]]
     sizes = net.constant([1, channels, *(size if len(shape) == len(size) + 2 else size[-1:])], np.int64)
-    _same(net, shape, lambda x: net.add("Expand", x, sizes))
+    same(net, shape, lambda x: net.add("Expand", x, sizes))
 
 
 def _relu_added(net: Net) -> None:
@@ -86,7 +86,7 @@ def _gathered(net: Net) -> None:
     shape = _shape(net, (2, 4), 16)
     axis = net.between(1, len(shape) - 1)
     places = net.constant(net.rng.integers(0, shape[axis], net.between(2, 16)), np.int64)
-    _same(net, shape, lambda x: net.add("Gather", x, places, axis=axis))
+    same(net, shape, lambda x: net.add("Gather", x, places, axis=axis))
 
 
 def _embedded(net: Net) -> None:
@@ -97,19 +97,19 @@ def _embedded(net: Net) -> None:
     net.result(net.add("Gather", table, x))
 
 
-def _bordered(net: Net) -> None:
+def bordered(net: Net) -> None:
     """Borders that repeat what is inside."""
     shape = [1, net.between(1, 8), *(net.between(4, 16) for _ in range(net.between(1, 2)))]
     width = [0, 0, *(net.between(1, 3) for _ in shape[2:])]
     mode = ("reflect", "edge")[net.between(0, 1)]
-    _same(net, shape, lambda x: net.add("Pad", x, net.constant(width * 2, np.int64), mode=mode))
+    same(net, shape, lambda x: net.add("Pad", x, net.constant(width * 2, np.int64), mode=mode))
 
 
 def _resized(net: Net) -> None:
     """An image of another size, by nearest or by neighbouring numbers."""
     shape, mode = [1, net.between(1, 8), net.between(3, 12), net.between(3, 12)], ("nearest", "linear")
     scales = net.constant([1, 1, *[(0.5, 2, 2, 3)[net.between(0, 3)]] * 2], np.float32)
-    _same(net, shape, lambda x: net.add("Resize", x, "", scales, mode=mode[net.between(0, 1)]))
+    same(net, shape, lambda x: net.add("Resize", x, "", scales, mode=mode[net.between(0, 1)]))
 
 
 def _parted(net: Net) -> None:
@@ -123,7 +123,7 @@ def _parted(net: Net) -> None:
         net.nodes[-1].output.append(f"{name}_other")
         return name
 
-    _same(net, shape, make)
+    same(net, shape, make)
 
 
 def _strided(net: Net) -> None:
@@ -131,7 +131,7 @@ def _strided(net: Net) -> None:
     shape = _shape(net, (2, 4), 16)
     axis, step = net.between(1, len(shape) - 1), net.between(2, 3)
     limits = [net.constant([value], np.int64) for value in (0, shape[axis], axis, step)]
-    _same(net, shape, lambda x: net.add("Slice", x, *limits))
+    same(net, shape, lambda x: net.add("Slice", x, *limits))
 
 
 def _compared(net: Net) -> None:
@@ -228,7 +228,7 @@ EVERY_KINDS: dict[str, Callable[[Net], None]] = {
     "tiled": partial(_repeated, op="Tile"),
     "gathered": _gathered,
     "embedded": _embedded,
-    "bordered": _bordered,
+    "bordered": bordered,
     "resized": _resized,
     "resized_2": _resized,
     "parted": _parted,

@@ -1,15 +1,28 @@
-"""Made layers of what gates, attention and classifiers have on few numbers: softmaxes across lines and their logarithms,
-reductions of channels, functions with sums around them, products and sums of few numbers, gates of channels."""
+"""Made layers of what gates, attention and classifiers have: softmaxes across lines and their logarithms, reductions of
+channels and rows, functions with sums around them, products and sums of few numbers, gates, biases, borders."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
+
+from benchmarks.cortexm_every import bordered, same
 from benchmarks.cortexm_net import Net, middle
 
 #: Functions, some of two operators.
-_CURVES = (("Sigmoid",), ("Tanh",), ("Softplus", "Tanh"), ("Exp",), ("Log",), ("Sin",), ("Cos",), ("Erf",), ("Softplus",))
+_CURVES = (
+    ("Sigmoid",),
+    ("Tanh",),
+    ("Softplus", "Tanh"),
+    ("Exp",),
+    ("Log",),
+    ("Sin",),
+    ("Cos",),
+    ("Erf",),
+    ("Softplus",),
+)
 
 
 def _softmax_across(net: Net) -> None:
@@ -30,7 +43,7 @@ def _across_channels(net: Net) -> None:
     channels, height, width = net.between(2, 24), net.between(3, 16), net.between(3, 16)
     x = middle(net, channels, height, width) if net.between(0, 1) else net.source(1, channels, height, width)
     op = ("ReduceMax", "ReduceMean", "ReduceSum")[net.between(0, 2)]
-    net.result(net.add(op, x, net.constant([1], "int64"), keepdims=1), 4.0)
+    net.result(net.add(op, x, net.constant([1], np.int64), keepdims=1), 4.0)
 
 
 def _of_few(net: Net, op: str) -> None:
@@ -89,6 +102,67 @@ def _position_gates(net: Net) -> None:
     net.result(net.add("Mul", middle(net, channels, *size), net.between_layers(gate)), 4.0)
 
 
+def _row_gates(net: Net) -> None:
+    """A number of each row, or of each column, and short or long rows; perhaps one number and a constant."""
+    rows, columns = net.between(2, 40), net.between(2, 40)
+    other = ((1, rows, 1), (1, 1, columns))[net.between(0, 1)]
+    if net.between(0, 4) == 0:
+        net.result(net.add("Add", net.source(1, net.between(1, 3)), net.constant(0.1)), 4.0)
+        return
+    x = net.source(1, rows, columns)
+    net.result(net.add(("Mul", "Add", "Div", "Sub")[net.between(0, 3)], x, net.source(*other)), 4.0)
+
+
+def _biases(net: Net) -> None:
+    """A constant row is added to each row, as exporters write the bias of a dense layer."""
+    rows, columns = net.between(2, 44), net.between(3, 40)
+    bias = net.constant(net.rng.normal(0, 1, columns))
+    if net.quantised:
+        values = net.constant(net.rng.integers(-128, 128, columns), np.int8)
+        bias = net.real(values, net.rng.uniform(0.005, 0.02), 0)
+    net.result(net.add("Add", net.source(1, rows, columns), bias), 4.0)
+
+
+def _of_rows(net: Net) -> None:
+    """The largest, the mean or the length of each column, or of each row, of a table."""
+    op = ("ReduceMax", "ReduceMean", "ReduceSum", "ReduceL2")[net.between(0, 3)]
+    x = net.source(1, net.between(4, 60), net.between(4, 40))
+    net.result(net.add(op, x, net.constant([net.between(1, 2)], np.int64), keepdims=net.between(0, 1)), 4.0)
+
+
+def _to_rows(net: Net) -> None:
+    """A row becomes all rows of a table, or a number a row."""
+    rows, columns = net.between(3, 48), net.between(3, 48)
+    shape = ((1, 1, columns), (1, rows, 1))[net.between(0, 1)]
+    same(net, list(shape), lambda x: net.add("Expand", x, net.constant([1, rows, columns], np.int64)))
+
+
+def _shallow(net: Net) -> None:
+    """Products of rows of two to five numbers, and a bias behind."""
+    inputs, outputs = net.between(2, 5), net.between(4, 40)
+    weight = net.constant(net.rng.normal(0, 0.3, (inputs, outputs)))
+    if net.quantised:
+        weight = net.real(net.constant(net.rng.integers(-127, 128, (inputs, outputs)), np.int8), 0.003, 0)
+    y = net.add("MatMul", net.source(1, net.between(4, 60), inputs), weight)
+    if net.between(0, 2):
+        y = net.add("Add", net.between_layers(y), net.constant(net.rng.normal(0, 1, outputs)))
+    net.result(net.add("Relu", y) if net.between(0, 1) else y, 4.0)
+
+
+def _added_up(net: Net) -> None:
+    """Three to five tensors, or two products and a root of their sum."""
+    shape = (1, net.between(4, 60)) if net.between(0, 1) else (1, net.between(2, 14), net.between(2, 24))
+    if net.between(0, 2) == 0:
+        x = net.source(*shape)
+        y = net.add("Sqrt", net.add("Add", net.add("Mul", x, x), net.constant(0.01)))
+        net.result(net.add("Div", x, net.add("Add", y, net.constant(1))) if net.between(0, 1) else y, 4.0)
+        return
+    y = net.add(("Add", "Mul")[net.between(0, 1)], net.source(*shape), net.source(*shape))
+    for _ in range(net.between(1, 3)):
+        y = net.add("Add", y, net.source(*shape))
+    net.result(net.add("Relu", y) if net.between(0, 1) else y, 4.0)
+
+
 def _largest_of(net: Net) -> None:
     """The larger numbers of two or three dense layers of a row."""
     inputs, outputs = net.between(4, 40), net.between(4, 32)
@@ -113,5 +187,18 @@ GATE_KINDS: dict[str, Callable[[Net], None]] = {
     "channel_gates": _channel_gates,
     "channel_gates_2": _channel_gates,
     "position_gates": _position_gates,
+    "position_gates_2": _position_gates,
     "largest_of": _largest_of,
+    **{f"bordered_{number}": bordered for number in range(4)},
+    "row_gates": _row_gates,
+    "row_gates_2": _row_gates,
+    "biases": _biases,
+    "biases_2": _biases,
+    "of_rows": _of_rows,
+    "of_rows_2": _of_rows,
+    "to_rows": _to_rows,
+    "shallow": _shallow,
+    "shallow_2": _shallow,
+    "added_up": _added_up,
+    "added_up_2": _added_up,
 }

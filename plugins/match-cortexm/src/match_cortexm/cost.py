@@ -98,8 +98,10 @@ def _varied(workload: Workload) -> bool:
     replaced = stored(workload) or any(word in workload.kind for word in ("requant", "region"))
     single = stored(workload) and workload.operands[1].axes[-1].size == 1  # one output: sums stay in registers
     form = figures_keys(workload)[0]
-    single |= shifted(workload) or "grouped" in form  # which no own kernel takes, nor depthwise ones of odd channels
+    # What no own kernel takes: depthwise ones of odd channels, or of many taps, either.
+    single |= shifted(workload) or "grouped" in form
     single |= "depthwise" in form and workload.operands[-1].axes[-1].size % _BLOCK > 0
+    single |= "depthwise, many taps" in form
     maxima = workload.kind == _MAXIMA and workload.operands[-1].element_bits == _BYTE_BITS
     return maxima or workload.kind == _SOFTMAX or ("tile_macs" in workload.parameters and replaced and not single)
 

@@ -35,12 +35,12 @@ _QUANTISED = 4
 _RARE = ("transposed", "strided", "lines", "volumes", "recurrent")
 #: Counts of loops and of what they read and write.
 _LOOPS = {"elements", "memory", "steps"}
-#: How the counts of calls of a function begin.
-CALLS = "calls_"
+#: How the counts of calls of a function begin, and those of one that ``floating_divide`` counts, too.
+CALLS, _ROOTS = "calls_", "calls_sqrt"
 #: What the host tells that is no operation, and neighbours from which softmaxes go across lines (``match_host``).
-_TOLD, _ACROSS = ("elements", "inner", "rows"), 4
+_TOLD, _ACROSS = ("elements", "inner", "rows", "sums"), 4
 #: Counts of regions that call no function.
-_PLAIN = {"elements", "memory", "floating", "steps"}
+_PLAIN = {"elements", "memory", "floating", "steps", "sums"}
 
 
 def figures_keys(workload: Workload) -> tuple[str, ...]:
@@ -103,7 +103,8 @@ def _named(workload: Workload) -> Mapping[str, int]:
     counts = workload.parameters
     if not any(name.startswith(CALLS) for name in counts):
         return counts
-    return {name: count for name, count in counts.items() if name != "special"}
+    divided = counts.get("floating_divide", 0) - counts.get(_ROOTS, 0)
+    return {n: c for n, c in {**counts, "special": 0, "floating_divide": divided}.items() if c}
 
 
 def _scales_columns(workload: Workload) -> bool:

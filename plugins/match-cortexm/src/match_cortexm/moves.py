@@ -130,7 +130,7 @@ def _line(operand: Operand) -> int:
 def moves(workload: Workload) -> tuple[str, ...]:
     """How a copy moves elements, and in which form lines are of any length."""
     form = move(workload)
-    wider = re.sub(" of [0-9]", "", form)
+    wider = "borders" if "borders" in workload.parameters else re.sub(" of [0-9]", "", form)
     return (form,) if wider == form or "woven" in form else (form, wider)
 
 
@@ -140,7 +140,9 @@ def move(workload: Workload) -> str:
     if "wide" in told:  # places that are computed
         return "computed"
     if "borders" in told:
-        return "borders" if told.get("integer", 0) >= told["elements"] else "borders of lines"
+        bytes_ = told["kept"] // told["borders"] * workload.operands[-1].element_bits // _BYTE_BITS
+        mode = "mirrored" if "mirrored" in told else "borders"
+        return f"{mode}, {'long runs' if bytes_ >= _LONG_BYTES else 'runs' if bytes_ >= _RUN_BYTES else 'elements'}"
     if "inner" in told and _by_elements(workload):
         return _loop_form(told, workload.operands[-1].element_bits)
     if _in_squares(told):

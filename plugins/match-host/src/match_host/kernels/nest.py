@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from match_host.kernels.code import affine
 
 VARIABLES = "ijklmnpqrs"
+#: Rows at least this long are copied by memcpy.
+MEMCPY_BYTES = 8
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 #: Operators whose result is one of their arguments, up to the sign.
 _EXACT_OPS = frozenset(("Relu", "Max", "Min", "Neg", "Abs", "Where", "Expand"))
 
+#: Operators that add floats.
+_ADDED = frozenset(("Add", "Sub"))
+
 #: Index text of an input element, given the input's shape as seen from the result.
 Index = Callable[[tuple[int, ...]], str]
 
@@ -76,11 +79,15 @@ class Body:
         return total
 
     @property
-    def calls(self) -> Mapping[str, int]:
-        """Calls of each function for one element, as ``Built.told``: functions differ, and ``Work`` counts all of them as
-        ``special``."""
-        ops = (node.op for node in self.nodes if _node_work(node, SCALAR_OPS[qualified_op(node)]).special)
-        return Counter(f"calls_{op.lower()}" for op in ops)
+    def told(self) -> Mapping[str, int]:
+        """What ``Built.told`` tells of one element: calls by function, where ``Work`` counts all as ``special``, and
+        roots as divisions; ``sums``: additions of floats, which are calls, too, on cores without instructions;
+        ``unclipped``: requantisations whose shift leaves no more bits than the result has."""
+        real = [node for node in self.nodes if dtype_of(node.outputs[0]).kind == "f"]
+        called = (n.op for n in real if n.op == "Sqrt" or _node_work(n, SCALAR_OPS[qualified_op(n)]).special)
+        added = sum(node.op in _ADDED for node in real)
+        found = {"sums": added, "unclipped": sum(_is_unclipped(node) for node in self.nodes)}
+        return {**Counter(f"calls_{op.lower()}" for op in called), **{n: count for n, count in found.items() if count}}
 
 
 def body(nodes: Sequence[gs.Node], given: Sequence[str] = ()) -> Body:
@@ -244,6 +251,16 @@ def _requantised(node: gs.Node) -> Work:
     if divisor is not None and int(divisor) & (int(divisor) - 1) == 0:
         return Work(words=int(in_one_word(node)))
     return Work(quotients=1 if divisor is not None and _in_words(int(divisor)) else 2)
+
+
+def _is_unclipped(node: gs.Node) -> bool:
+    """Whether compilers leave a requantisation's limits out: no sum of 32 bits reaches them."""
+    if "Requant" not in node.op or not in_one_word(node):
+        return False
+    divisor, low, high = (_uniform(node.inputs[place]) for place in (-3, -2, -1))
+    if divisor is None or low is None or high is None:
+        return False
+    return low <= -((1 << 31) // int(divisor)) and high >= ((1 << 31) - 1) // int(divisor)
 
 
 def _in_words(divisor: int) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from match_core.contract.element_types import c_type
 from match_core.ir.reader import shape_of
 
-from match_host.graph import elements, text
+from match_host.graph import dtype_of, elements, text
 from match_host.kernels.built import Built
 from match_host.kernels.code import Code, Uses, inline_code
-from match_host.kernels.nest import VARIABLES, row_major
+from match_host.kernels.nest import MEMCPY_BYTES, VARIABLES, row_major
 from match_host.kernels.work import Work
 
 if TYPE_CHECKING:
@@ -33,45 +34,76 @@ def has_borders(node: gs.Node, amounts: Amounts) -> bool:
 
 
 def build_bordered_pad(node: gs.Node, function: str, amounts: Amounts) -> Built:
-    """``amounts``: (before, after) of every axis; negative amounts crop. ``has_borders`` must hold."""
-    code, mode = Code(), text(node, "mode", "constant")
-    shape, out = shape_of(node.inputs[0]), shape_of(node.outputs[0])
-    padded = [axis for axis, pair in enumerate(amounts) if max(pair) > 0]
-    with code.loops(list(zip(VARIABLES, out, strict=False))) as names:
-        places = []
-        for axis, (name, (before, after)) in enumerate(zip(names, amounts, strict=True)):
-            index = name or "0"
-            place = f"{index} - {before}" if before > 0 else f"{index} + {-before}" if before < 0 else index
-            if axis in padded:
-                code.line(f"int32_t at{axis} = {place};")
-                code.lines(_inside(mode, f"at{axis}", shape[axis], before > 0, after > 0))
-                place = f"at{axis}"
-            places.append(place)
-        code.line(f"out0[{_offset(names, out)}] = in0[{_offset(places, shape)}];")
-    lines = elements(out) // (out[-1] if out else 1)
-    inner = Work(memory=2, steps=1, integer=3 * (len(shape) - 1 in padded)).times(elements(out))
-    work = inner + Work(integer=3 * len([axis for axis in padded if axis < len(shape) - 1])).times(lines)
-    sizes = " to ".join("x".join(map(str, sizes)) or "scalar" for sizes in (shape, out))
+    """``amounts``: (before, after) of every axis; negative amounts crop. ``has_borders`` must hold. Of each row, the
+    part that is inside is copied as a whole; axes that are not padded become one with the row before them."""
+    code, uses, mode = Code(), Uses(), text(node, "mode", "constant")
+    shape, dtype = shape_of(node.inputs[0]), dtype_of(node.inputs[0])
+    last = max((axis for axis, pair in enumerate(amounts) if pair != (0, 0)), default=-1)
+    inner = elements(shape[last + 1 :])
+    if inner > 1:
+        shape, amounts = (*shape[: last + 1], inner), (*amounts[: last + 1], (0, 0))
+    out = tuple(size + before + after for size, (before, after) in zip(shape, amounts, strict=True))
+    row, (before, after) = (shape[-1], amounts[-1]) if shape else (1, (0, 0))
+    with code.loops(list(zip(VARIABLES, out[:-1], strict=False))) as names:
+        places = [_place(code, mode, *axis) for axis in zip(names, shape, amounts, strict=False)]
+        target = _offset([*names, str(max(before, 0))], out)
+        code.line(f"const {c_type(dtype)} *from = &in0[{_offset([*places, '0'], shape)}];")
+        code.line(f"{c_type(dtype)} *to = &out0[{target}];")
+        kept = row + min(before, 0) + min(after, 0)
+        ahead = {"edge": "0", "reflect": f"{before} - e", "wrap": f"{row - before} + e"}[mode]
+        beyond = {"edge": f"{row - 1}", "reflect": f"{row - 2} - e", "wrap": "e"}[mode]
+        _run(code, before, f"to[e - {before}] = from[{ahead}];")
+        if kept * dtype.itemsize >= MEMCPY_BYTES:
+            uses.include("string.h")
+            code.line(f"memcpy(to, {f'from + {-before}' if before < 0 else 'from'}, {kept} * sizeof(*to));")
+        else:
+            _run(code, kept, f"to[e] = from[{f'e + {-before}' if before < 0 else 'e'}];")
+        _run(code, after, f"to[{kept} + e] = from[{beyond}];")
+    rows, ends = elements(out[:-1]), max(before, 0) + max(after, 0)
+    words = -(-kept * dtype.itemsize // 4) if kept * dtype.itemsize >= MEMCPY_BYTES else kept
+    work = Work(memory=2 * (words + ends), steps=words + ends, integer=6).times(rows)
+    sizes = " to ".join("x".join(map(str, shape_of(t))) or "scalar" for t in (node.inputs[0], node.outputs[0]))
     comment = f"{node.op}, {mode}: {sizes}"
-    inline = inline_code(function, comment, node.inputs[:1], node.outputs[:1], code.text, Uses())
-    return Built((node.inputs[0],), inline, work, told={"borders": lines})
+    inline = inline_code(function, comment, node.inputs[:1], node.outputs[:1], code.text, uses)
+    told = {
+        "borders": rows,
+        "ends": rows * ends,
+        "kept": rows * kept,
+        **({"mirrored": rows} if mode == "reflect" else {}),
+    }
+    return Built((node.inputs[0],), inline, work, told=told)
 
 
-def _inside(mode: str, name: str, size: int, before: bool, after: bool) -> list[str]:
-    """C that moves an index into the axis from the ends that are padded."""
+def _place(code: Code, mode: str, name: str, size: int, amounts: tuple[int, int]) -> str:
+    """The index into an axis, which is written if it is padded."""
+    before, after = amounts
+    index = name or "0"
+    place = f"{index} - {before}" if before > 0 else f"{index} + {-before}" if before < 0 else index
+    if max(amounts) <= 0:
+        return place
+    at = f"from_{index}" if name else "from_0"
     low, high = {
-        "edge": ("0", str(size - 1)),
-        "reflect": (f"-{name}", f"{2 * (size - 1)} - {name}"),
-        "wrap": (f"{name} + {size}", f"{name} - {size}"),
+        "edge": ("0", f"{size - 1}"),
+        "reflect": (f"-{at}", f"{2 * (size - 1)} - {at}"),
+        "wrap": (f"{at} + {size}", f"{at} - {size}"),
     }[mode]
-    first = f"{name} = {name} < 0 ? {low} : {name};" if before else ""
-    last = f"{name} = {name} >= {size} ? {high} : {name};" if after else ""
-    return [line for line in (first, last) if line]
+    code.line(f"int32_t {at} = {place};")
+    if before > 0:
+        code.line(f"{at} = {at} < 0 ? {low} : {at};")
+    if after > 0:
+        code.line(f"{at} = {at} >= {size} ? {high} : {at};")
+    return at
+
+
+def _run(code: Code, count: int, text: str) -> None:
+    if count > 0:
+        with code.block(f"for (int32_t e = 0; e < {count}; e++)"):
+            code.line(text)
 
 
 def _offset(places: Sequence[str], shape: tuple[int, ...]) -> str:
     terms = zip(places, row_major(shape), strict=True)
-    return " + ".join(f"{_product(place, step)}" for place, step in terms if place not in ("", "0")) or "0"
+    return " + ".join(_product(place, step) for place, step in terms if place not in ("", "0")) or "0"
 
 
 def _product(place: str, step: int) -> str:

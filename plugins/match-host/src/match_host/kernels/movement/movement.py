@@ -18,15 +18,13 @@ from match_host.graph import axis_of, constant_at, dtype_of, elements, integer, 
 from match_host.kernels.built import Built
 from match_host.kernels.code import Code, Uses, affine, inline_code, literal
 from match_host.kernels.movement.bordered import build_bordered_pad, has_borders
-from match_host.kernels.nest import merge, row_major
+from match_host.kernels.nest import MEMCPY_BYTES, merge, row_major
 from match_host.kernels.scalar import stored
 from match_host.kernels.work import Work
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-#: Rows at least this long are copied by memcpy.
-MEMCPY_BYTES = 8
 #: Side of the square tiles of a transposition.
 TILE = 8
 
