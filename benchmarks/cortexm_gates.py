@@ -104,7 +104,7 @@ def _position_gates(net: Net) -> None:
 
 def _row_gates(net: Net) -> None:
     """A number of each row, or of each column, and short or long rows; perhaps one number and a constant."""
-    rows, columns = net.between(2, 40), net.between(2, 40)
+    rows, columns = net.between(2, 40), net.between(2, 40) if net.between(0, 1) else net.between(2, 8)
     other = ((1, rows, 1), (1, 1, columns))[net.between(0, 1)]
     if net.between(0, 4) == 0:
         net.result(net.add("Add", net.source(1, net.between(1, 3)), net.constant(0.1)), 4.0)
@@ -150,12 +150,16 @@ def _shallow(net: Net) -> None:
 
 
 def _added_up(net: Net) -> None:
-    """Three to five tensors, or two products and a root of their sum."""
+    """Two to five tensors, or two products and a root of their sum."""
     shape = (1, net.between(4, 60)) if net.between(0, 1) else (1, net.between(2, 14), net.between(2, 24))
     if net.between(0, 2) == 0:
         x = net.source(*shape)
         y = net.add("Sqrt", net.add("Add", net.add("Mul", x, x), net.constant(0.01)))
         net.result(net.add("Div", x, net.add("Add", y, net.constant(1))) if net.between(0, 1) else y, 4.0)
+        return
+    if net.between(0, 3) == 0:
+        parts = [net.source(*shape) for _ in range(net.between(2, 4))]
+        net.result(net.add(("Mean", "Sum")[net.between(0, 1)], *parts), 4.0)
         return
     y = net.add(("Add", "Mul")[net.between(0, 1)], net.source(*shape), net.source(*shape))
     for _ in range(net.between(1, 3)):
@@ -192,6 +196,7 @@ GATE_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"bordered_{number}": bordered for number in range(4)},
     "row_gates": _row_gates,
     "row_gates_2": _row_gates,
+    "row_gates_3": _row_gates,
     "biases": _biases,
     "biases_2": _biases,
     "of_rows": _of_rows,
@@ -201,4 +206,5 @@ GATE_KINDS: dict[str, Callable[[Net], None]] = {
     "shallow_2": _shallow,
     "added_up": _added_up,
     "added_up_2": _added_up,
+    "added_up_3": _added_up,
 }

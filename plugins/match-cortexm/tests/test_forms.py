@@ -136,7 +136,7 @@ def test_numbers_of_rows_are_read_before_their_elements():
 
 def _expanded(before, after):
     count = int(np.prod(after))
-    return replace(copy_of("host_expand", before, after), geometry=(("elements", count), ("memory", 2 * count)))
+    return replace(copy_of("host_cast", before, after), geometry=(("elements", count), ("memory", 2 * count)))
 
 
 @pytest.mark.parametrize(

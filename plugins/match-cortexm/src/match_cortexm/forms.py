@@ -39,6 +39,8 @@ _LOOPS = {"elements", "memory", "steps"}
 CALLS, _ROOTS = "calls_", "calls_sqrt"
 #: What the host tells that is no operation, and neighbours from which softmaxes go across lines (``match_host``).
 _TOLD, _ACROSS = ("elements", "inner", "rows", "sums"), 4
+#: Sizes of recurrent layers.
+_SIZES = ("inputs", "hidden")
 #: Counts of regions that call no function.
 _PLAIN = {"elements", "memory", "floating", "steps", "sums"}
 
@@ -209,6 +211,8 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
         return moved(workload)
     if kind == TRANSPOSED:
         return gathered(workload)
+    if "inputs" in counts:
+        return _recurrent(counts)
     if not result.axes:
         return counts
     last = result.axes[-1].size
@@ -242,6 +246,14 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
         found["visits"] = found["inside"] // channels
         found["rest"] = found["visits"] * (channels % lanes)
     return found
+
+
+def _recurrent(counts: Mapping[str, int]) -> Mapping[str, int]:
+    """Those of a recurrent layer: products of sums that compilers do not unroll are ``looped``."""
+    sizes = counts["inputs"], counts["hidden"]
+    sums = counts["floating_macs"] // sum(sizes)
+    looped = sums * sum(size for size in sizes if size > UNROLLED)
+    return {**{name: count for name, count in counts.items() if name not in _SIZES}, "sums": sums, "looped": looped}
 
 
 def _unrolled(workload: Workload) -> Mapping[str, int]:

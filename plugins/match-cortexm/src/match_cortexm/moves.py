@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 #: Patterns of the host that copy elements.
 MOVES = (
     *("host_concat", "host_depth_to_space", "host_pad", "host_slice", "host_space_to_depth", "host_split"),
-    *("host_tile", "host_transpose"),
+    *("host_tile", "host_expand", "host_transpose"),
 )
+#: Those that read elements several times.
+_REPEAT = ("host_tile", "host_expand")
 #: Elements up to which loops are unrolled.
 UNROLLED = 16
 #: Bytes of a run from which it is copied by memcpy, and from which compilers call a function for that.
@@ -173,7 +175,7 @@ def _runs(workload: Workload) -> int:
     first that differs."""
     counts, (*sources, result) = workload.parameters, workload.operands
     if "inner" in counts:
-        side = max if workload.kind == "host_tile" else min  # what is repeated is copied each time
+        side = max if workload.kind in _REPEAT else min  # what is repeated is copied each time
         copied = side(prod(axis.size for axis in operand.axes) for operand in workload.operands)
         return copied // counts["inner"] if counts["apart"] == 1 else copied
     if workload.kind == "host_split":

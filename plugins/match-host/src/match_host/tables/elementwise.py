@@ -16,6 +16,10 @@ def _scalar_rules(op: ScalarOp) -> tuple[NodeRule, ...]:
     return (STATIC, ONE_OUTPUT, all_types(STORED_TYPES), types(own, op.data), *op.rules)
 
 
+#: Operators of regions that are movements where they stand alone.
+_MOVED = ("Expand",)
 ELEMENTWISE: tuple[Operator, ...] = tuple(
-    Operator(op.name, "elementwise", _scalar_rules(op), build_elementwise) for op in SCALAR_OPS.values()
+    Operator(op.name, "elementwise", _scalar_rules(op), build_elementwise)
+    for op in SCALAR_OPS.values()
+    if op.name not in _MOVED
 )

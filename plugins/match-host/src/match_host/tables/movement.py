@@ -67,6 +67,7 @@ MOVEMENT: tuple[Operator, ...] = (
     _movement("Concat"),
     _movement("Pad", types(INDEX_TYPES, 1, 3), PAD_MODE),
     _movement("Tile"),
+    _movement("Expand"),
     _movement("DepthToSpace", rank(4)),
     _movement("SpaceToDepth", rank(4)),
 )

@@ -18,7 +18,7 @@ from match_host.graph import axis_of, constant_at, dtype_of, elements, integer, 
 from match_host.kernels.built import Built
 from match_host.kernels.code import Code, Uses, affine, inline_code, literal
 from match_host.kernels.movement.bordered import build_bordered_pad, has_borders
-from match_host.kernels.nest import MEMCPY_BYTES, merge, row_major
+from match_host.kernels.nest import MEMCPY_BYTES, broadcast_strides, merge, row_major
 from match_host.kernels.scalar import stored
 from match_host.kernels.work import Work
 
@@ -149,6 +149,12 @@ def _tile(node: gs.Node) -> list[Copy]:
     return [Copy(tuple(full), tuple(strides), row_major(full))]
 
 
+def _expand(node: gs.Node) -> list[Copy]:
+    """Elements of axes of size 1 are read again and again."""
+    shape, out = shape_of(node.inputs[0]), shape_of(node.outputs[0])
+    return [Copy(out, broadcast_strides((1,) * (len(out) - len(shape)) + shape), row_major(out))]
+
+
 def _depth_to_space(node: gs.Node) -> list[Copy]:
     n, c, h, w = shape_of(node.inputs[0])
     b = integer(node, "blocksize", 1)
@@ -193,6 +199,7 @@ MOVERS = {
     "Pad": _pad,
     "CenterCropPad": _pad,
     "Tile": _tile,
+    "Expand": _expand,
     "DepthToSpace": _depth_to_space,
     "SpaceToDepth": _space_to_depth,
 }

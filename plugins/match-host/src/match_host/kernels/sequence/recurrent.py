@@ -247,6 +247,10 @@ class _Layer:
             self._store(direction, f"gate * {self._activated(h, 'now', h_values, clipped=False)}")
 
 
+#: Calls of the default activations for each unit and step.
+_CALLS = {"LSTM": {"sigmoid": 3, "tanh": 2}, "GRU": {"sigmoid": 2, "tanh": 1}, "RNN": {"tanh": 1}}
+
+
 def build_recurrent(nodes: tuple[gs.Node, ...], function: str) -> Built:
     """The kernel of one recurrent layer."""
     (node,) = nodes
@@ -259,4 +263,7 @@ def build_recurrent(nodes: tuple[gs.Node, ...], function: str) -> Built:
     sizes = f"{layer.steps} steps, {layer.batch} samples, {layer.inputs} inputs, {layer.hidden} units"
     arguments = tuple(layer.arguments)
     code = inline_code(function, f"{node.op}: {sizes}", arguments, node.outputs, layer.code.text, layer.uses)
-    return Built(arguments, code, work)
+    told = {"inputs": layer.inputs, "hidden": layer.hidden}
+    if "activations" not in node.attrs:
+        told |= {f"calls_{name}": count * cells for name, count in _CALLS[node.op].items()}
+    return Built(arguments, code, work, told=told)
