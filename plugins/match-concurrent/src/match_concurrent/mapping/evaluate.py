@@ -65,8 +65,7 @@ class Evaluator:
     #: to the same choices.
     _no_better: dict[tuple[int, ...], Value] = field(default_factory=dict)
     _changes: int = -1
-    #: The choice that the last one was compared with, and the numbers of its divisions.
-    _base: tuple[Choice, tuple[int, ...]] = ((), ())
+    _base: tuple[Choice, tuple[int, ...]] = ((), ())  # compared with last, and the numbers of its divisions
 
     @cached_property
     def estimates(self) -> Estimates | None:
@@ -207,8 +206,7 @@ class Evaluator:
         """The numbers of a choice's divisions, most of which are those of ``base``."""
         if self._base[0] is not base:
             self._base = base, tuple([self._number(division) for division in base])
-        places = zip(choice, *self._base, strict=True)
-        return tuple([number if own is same else self._number(own) for own, same, number in places])
+        return tuple([n if own is same else self._number(own) for own, same, n in zip(choice, *self._base, strict=True)])
 
     def _line(self, number: int, division: Division) -> tuple[Line, ...]:
         """Queues and cycles of the parts of a division."""
