@@ -61,8 +61,7 @@ class Evaluator:
     #: Of the parts of numbered divisions, for costs that changed so often.
     _lines: dict[int, tuple[Line, ...]] = field(default_factory=dict)
     _work: dict[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
-    #: Choices by the numbers of their divisions: a value that they are not better than. Several starts of a search lead
-    #: to the same choices.
+    #: By the numbers of a choice's divisions: a value that it is not better than. Several starts lead to one choice.
     _no_better: dict[tuple[int, ...], Value] = field(default_factory=dict)
     _changes: int = -1
     _base: tuple[Choice, tuple[int, ...]] = ((), ())  # compared with last, and the numbers of its divisions
@@ -206,7 +205,8 @@ class Evaluator:
         """The numbers of a choice's divisions, most of which are those of ``base``."""
         if self._base[0] is not base:
             self._base = base, tuple([self._number(division) for division in base])
-        return tuple([n if own is same else self._number(own) for own, same, n in zip(choice, *self._base, strict=True)])
+        near = zip(choice, *self._base, strict=True)
+        return tuple([number if own is same else self._number(own) for own, same, number in near])
 
     def _line(self, number: int, division: Division) -> tuple[Line, ...]:
         """Queues and cycles of the parts of a division."""
