@@ -13,6 +13,7 @@ from host_harness import Array, Case, cover, expected, import_graph, make_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_core.ir.topology import Topology
+from match_host.kernels.movement.movement import build_movement
 from match_host.region import find_regions, find_regions_between
 
 from tests.examples import examples
@@ -44,6 +45,14 @@ def test_a_diamond_is_one_region() -> None:
         node("Add", ["b", "c"], ["y"]),
     ]
     assert regions(graph_of(nodes, X)) == [["a", "b", "c", "y"]]
+
+
+def test_what_is_expanded_is_read_where_it_is_used() -> None:
+    """No tensor holds the repetitions, although a lone Expand copies rows."""
+    expand, size = node("Expand", ["x", "size"], ["e"]), np.array([5, 3, 4])
+    assert regions(graph_of([expand, node("Neg", ["e"], ["y"])], X[:1], size=size)) == [["e", "y"]]
+    alone = graph_of([expand], X[:1], ("e",), size=size)
+    assert "memcpy" in build_movement(tuple(alone.nodes), "kernel").code.definition
 
 
 def test_a_value_that_others_read_ends_a_region() -> None:

@@ -14,6 +14,7 @@ from match_core.contract.structure import Match
 from match_core.ir.reader import shape_of
 from match_core.ir.topology import Topology
 
+from match_host.kernels.elementwise.scalar_table import SCALAR_OPS
 from match_host.kernels.reduction.reduce import build_reduce, computed_axes
 from match_host.operators import OPERATOR_TABLE
 from match_host.rules import first_broken
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
 
 
 def eligible(node: gs.Node) -> bool:
-    """Whether a node is an elementwise operator that the host supports."""
+    """Whether a node is an elementwise operator that the host supports; also one that is a movement where it stands
+    alone."""
     operator = OPERATOR_TABLE.get(qualified_op(node))
-    if operator is None or operator.family != "elementwise":
+    if operator is None or qualified_op(node) not in SCALAR_OPS:
         return False
     return first_broken(node, operator.rules) is None
 
