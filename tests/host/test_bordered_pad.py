@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import onnx
+import onnx_graphsurgeon as gs
 import pytest
 from host_harness import Array, Case, import_graph, make_model
 from match_host.kernels.movement.movement import build_movement
@@ -52,6 +53,16 @@ def test_indices_have_32_bits_and_no_division(mode: str) -> None:
     graph = import_graph(_model(*PADS[0], mode))
     text = build_movement(tuple(graph.nodes), "kernel").code.definition
     assert "int64_t" not in text and "%" not in text
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("size", "amounts"), [(6, (5, -8)), (6, (-10, 5)), (3, (-3, 0))])
+def test_crops_beyond_an_axis_and_empty_results_are_computed(mode: str, size: int, amounts: tuple[int, int]) -> None:
+    """The copy of a row would begin behind its end."""
+    x, y = gs.Variable("x", np.float32, (2, size)), gs.Variable("y", np.float32, (2, size + sum(amounts)))
+    pads = gs.Constant("pads", np.array([0, amounts[0], 0, amounts[1]], np.int64))
+    pad = gs.Node("Pad", "pad", {"mode": mode}, [x, pads], [y])
+    assert "before[" in build_movement((pad,), "kernel").code.definition
 
 
 def test_wider_ones_are_computed() -> None:

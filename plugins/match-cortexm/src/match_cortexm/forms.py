@@ -251,7 +251,7 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
 def _recurrent(counts: Mapping[str, int]) -> Mapping[str, int]:
     """Those of a recurrent layer: products of sums that compilers do not unroll are ``looped``."""
     sizes = counts["inputs"], counts["hidden"]
-    sums = counts["floating_macs"] // sum(sizes)
+    sums = counts.get("floating_macs", 0) // sum(sizes)
     looped = sums * sum(size for size in sizes if size > UNROLLED)
     return {**{name: count for name, count in counts.items() if name not in _SIZES}, "sums": sums, "looped": looped}
 

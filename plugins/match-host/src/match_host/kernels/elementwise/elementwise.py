@@ -258,7 +258,7 @@ def _is_unclipped(node: gs.Node) -> bool:
     if "Requant" not in node.op or not in_one_word(node):
         return False
     divisor, low, high = (_uniform(node.inputs[place]) for place in (-3, -2, -1))
-    if divisor is None or low is None or high is None:
+    if not divisor or low is None or high is None:
         return False
     return low <= -((1 << 31) // int(divisor)) and high >= ((1 << 31) - 1) // int(divisor)
 

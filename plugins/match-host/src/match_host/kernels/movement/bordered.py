@@ -25,17 +25,20 @@ Amounts = tuple[tuple[int, int], ...]
 
 
 def has_borders(node: gs.Node, amounts: Amounts) -> bool:
-    """Whether one comparison at each end of an axis finds the place that is read."""
-    less = _LESS.get(text(node, "mode", "constant"), -1)
-    sizes = shape_of(node.inputs[0])
-    if less == -1 or not elements(sizes):
+    """Whether one comparison at each end of an axis finds the place that is read, and no axis is cropped by more than
+    its size, which the copy of a row relies on."""
+    mode, sizes = text(node, "mode", "constant"), shape_of(node.inputs[0])
+    if mode not in _LESS or not sizes or not elements(sizes) or not elements(shape_of(node.outputs[0])):
         return False
-    return less is None or all(max(pair) <= size - less for size, pair in zip(sizes, amounts, strict=True))
+    axes, less = list(zip(sizes, amounts, strict=True)), _LESS[mode]
+    if any(size + min(before, 0) + min(after, 0) < 0 for size, (before, after) in axes):
+        return False
+    return less is None or all(max(pair) <= size - less for size, pair in axes)
 
 
 def build_bordered_pad(node: gs.Node, function: str, amounts: Amounts) -> Built:
-    """``amounts``: (before, after) of every axis; negative amounts crop. ``has_borders`` must hold. Of each row, the
-    part that is inside is copied as a whole; axes that are not padded become one with the row before them."""
+    """``amounts``: (before, after) of every axis; negative amounts crop. ``has_borders`` must hold. The
+    part of a row that is inside is copied as a whole; the last axes, if they are not padded, are one row."""
     code, uses, mode = Code(), Uses(), text(node, "mode", "constant")
     shape, dtype = shape_of(node.inputs[0]), dtype_of(node.inputs[0])
     last = max((axis for axis, pair in enumerate(amounts) if pair != (0, 0)), default=-1)
@@ -43,7 +46,7 @@ def build_bordered_pad(node: gs.Node, function: str, amounts: Amounts) -> Built:
     if inner > 1:
         shape, amounts = (*shape[: last + 1], inner), (*amounts[: last + 1], (0, 0))
     out = tuple(size + before + after for size, (before, after) in zip(shape, amounts, strict=True))
-    row, (before, after) = (shape[-1], amounts[-1]) if shape else (1, (0, 0))
+    row, (before, after) = shape[-1], amounts[-1]
     with code.loops(list(zip(VARIABLES, out[:-1], strict=False))) as names:
         places = [_place(code, mode, *axis) for axis in zip(names, shape, amounts, strict=False)]
         target = _offset([*names, str(max(before, 0))], out)
