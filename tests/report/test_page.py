@@ -328,6 +328,7 @@ def test_refusals_are_filtered(page: Page) -> None:
     assert not page.all("#refusals-list table"), "closed"
     page.write("refusals-filter", "3 X 3")
     assert page.texts("#refusals-list .name") == ["dense"]
+    assert page.one("#refusals-list table").is_displayed(), "the only match is open"
     assert page.texts("#refusals-list tbody td") == ["array", "conv", "the kernel is 3 x 3", "1 x 1"]
     assert page.one("#refusals-count").text == "1 of 2 nodes, 2 refused places in all"
     page.one("#refusals-list .links .link").click()
