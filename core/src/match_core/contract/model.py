@@ -85,8 +85,7 @@ class Model:
         """The graph as ONNX (a copy; the graph is not changed)."""
         import onnx_graphsurgeon as gs
 
-        proto: onnx.ModelProto = gs.export_onnx(self.graph.copy())
-        proto.ir_version = IR_VERSION
+        proto: onnx.ModelProto = gs.export_onnx(self.graph.copy(), ir_version=IR_VERSION)
         return proto
 
 

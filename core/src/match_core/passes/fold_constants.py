@@ -25,12 +25,12 @@ _NEVER = RANDOM | {"DequantizeLinear"}
 
 def run(model: Model, context: PassContext) -> Model:
     """Fold in one walk from inputs to outputs. Shape and Size fold too, as all shapes are static."""
-    if not any(_shape(node) or _evaluate(node) for node in model.graph.nodes):
+    if not any(_shape(node) or evaluate_node(node) for node in model.graph.nodes):
         return model
     editor = Editor(model)
     sort_nodes(editor.graph)
     for node in list(editor.graph.nodes):
-        results = _shape(node) or _evaluate(node)
+        results = _shape(node) or evaluate_node(node)
         for tensor, values in zip(node.outputs, results or (), strict=False):
             editor.replace(tensor, editor.constant(tensor.name, values))
     return editor.finish()
@@ -46,9 +46,9 @@ def _shape(node: gs.Node) -> list[NDArray[np.generic]] | None:
     return [np.array(shape[start : None if end is None else int(end)], np.int64)]
 
 
-def _evaluate(node: gs.Node) -> list[NDArray[np.generic]] | None:
-    given = [tensor for tensor in node.inputs if not tensor.is_empty()]
-    values = [constant(tensor) for tensor in given]
+def evaluate_node(node: gs.Node) -> list[NDArray[np.generic]] | None:
+    """What ONNX's reference implementation computes of constants; None if it cannot, or it is no such node."""
+    values = [constant(tensor) for tensor in node.inputs if not tensor.is_empty()]
     if (node.domain or "") not in ("", "ai.onnx") or node.op in _NEVER or any(v is None for v in values):
         return None
     if any(tensor.shape is None or tensor.is_empty() for tensor in node.outputs):
@@ -60,15 +60,13 @@ def _evaluate(node: gs.Node) -> list[NDArray[np.generic]] | None:
     from onnx.reference import ReferenceEvaluator
 
     outputs = [gs.Variable(f"y{i}", dtype=t.dtype, shape=t.shape) for i, t in enumerate(node.outputs)]
-    names = {id(tensor): f"x{i}" for i, tensor in enumerate(given)}
     inputs = [
-        gs.Variable.empty() if t.is_empty() else gs.Constant(names[id(t)], np.asarray(constant(t))) for t in node.inputs
+        gs.Variable.empty() if t.is_empty() else gs.Constant(f"x{i}", np.asarray(constant(t)))
+        for i, t in enumerate(node.inputs)
     ]
     single = gs.Graph([gs.Node(node.op, "n", dict(node.attrs), inputs, outputs)], [], outputs, opset=OPSET)
-    proto = gs.export_onnx(single)
-    proto.ir_version = IR_VERSION
     try:
-        results = ReferenceEvaluator(proto).run(None, {})
+        results = ReferenceEvaluator(gs.export_onnx(single, ir_version=IR_VERSION)).run(None, {})
     except (NotImplementedError, RuntimeError, TypeError, ValueError):
         return None  # the program computes operators without a reference implementation
     arrays = [np.asarray(result) for result in results]

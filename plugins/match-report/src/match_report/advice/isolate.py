@@ -68,8 +68,7 @@ def to_proto(graph: gs.Graph) -> onnx.ModelProto:
     for tensor in copied.tensors().values():
         if isinstance(tensor, gs.Variable) and id(tensor) not in kept:
             tensor.shape = None
-    proto: onnx.ModelProto = gs.export_onnx(copied)
-    proto.ir_version = IR_VERSION
+    proto: onnx.ModelProto = gs.export_onnx(copied, ir_version=IR_VERSION)
     return infer_shapes(proto)
 
 
