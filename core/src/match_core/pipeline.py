@@ -102,7 +102,7 @@ def compile_model(request: CompileRequest, plugins: Plugins, observer: StageObse
 def _rare_collections() -> Iterator[None]:
     """Graphs are large webs that live long: by default, a tenth of the time goes into searching them for garbage."""
     before = gc.get_threshold()
-    gc.set_threshold(50_000, 10, 20)
+    gc.set_threshold(1_000_000, 5, 5)
     try:
         yield
     finally:

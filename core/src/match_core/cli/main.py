@@ -116,8 +116,9 @@ def main() -> NoReturn:
     """Entry point of the installed command."""
     prepare_streams()
     # A compilation keeps nearly all objects that it creates; collecting garbage would take a tenth of its time.
-    gc.set_threshold(100_000, 50, 50)
+    gc.set_threshold(1_000_000, 5, 5)
     code = run(sys.argv[1:], interrupts.hold_interrupts())
+    gc.freeze()  # the interpreter would search all of them once more when it ends
     interrupts.ignore()
     sys.exit(_flushed(code))
 

@@ -42,8 +42,7 @@ def _shape(node: gs.Node) -> list[NDArray[np.generic]] | None:
     shape = shape_of(node.inputs[0])
     if node.op == "Size":
         return [np.array(prod(shape), np.int64)]
-    start, end = int(node.attrs.get("start", 0)), node.attrs.get("end")
-    return [np.array(shape[start : None if end is None else int(end)], np.int64)]
+    return [np.array(shape[node.attrs.get("start", 0) : node.attrs.get("end")], np.int64)]
 
 
 def evaluate_node(node: gs.Node) -> list[NDArray[np.generic]] | None:
