@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -30,7 +31,7 @@ def cost_model(unit: str, pattern: str, soc: Soc) -> CostModel:
     return ItaCost(unit, pattern, preset_of(soc), soc.mode)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ItaCost:
     """Layers run on the DM core, or concurrently on the DM core (ITA) and core 0 (compute cores). The core that
     programs ITA's jobs issues copies before; the DM core is free while the compute cores work. ``figures``: None
@@ -43,7 +44,7 @@ class ItaCost:
     bound: Bound = "fitted"
     figures: Mapping[str, int] | None = None
 
-    @property
+    @cached_property
     def version(self) -> str:
         """Of formulas and figures."""
         return figures_version(FORMULAS, self._timing)

@@ -30,6 +30,8 @@ WINDOW, STRIDE = 16, 8
 WINDOWS_MAX = 16
 #: Divisions of each operator in a model: those that are fastest alone, and the present one.
 DIVISIONS_MAX = 5
+#: A window is too short for relaxations and the search for symmetries to pay.
+_QUICK = {"linearization_level": 0, "symmetry_level": 0}
 #: A window is not solved if it can shorten the program by less than this part.
 GAIN_MIN = 0.005
 
@@ -77,7 +79,7 @@ class _Window:
         self._needs()
         self._objective()
         self._hint()
-        answer = solve(self.model, seconds, self.evaluator.costs.scheduling.watch)
+        answer = solve(self.model, seconds, self.evaluator.costs.scheduling.watch, **_QUICK)
         return None if answer.values is None else self._found(answer.values)
 
     def _divisions(self, number: int) -> list[Division]:
