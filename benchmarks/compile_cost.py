@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 #: Runs with the interpreter of any checkout, so it imports nothing of this one. Children count: their processor time
-#: when they have ended, and the largest of them in memory. Imports run with the thresholds of the garbage collector that
-#: ``match`` sets.
+#: when they have ended, and the largest of them in memory. Imports run with the thresholds of garbage collection
+#: that ``match`` sets.
 _RUN = """
 import gc, json, os, resource, sys, time
 

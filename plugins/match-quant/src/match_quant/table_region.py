@@ -16,7 +16,7 @@ from match_quant.tables import all_values
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-Values = NDArray[np.floating[Any]]
+Values = NDArray[Any]
 #: What ONNX's reference implementation computes for floats, which takes 70 ms to start; the operators of most GELUs.
 _FUNCTIONS: dict[str, Callable[..., Values]] = {
     "Add": np.add,
@@ -58,21 +58,21 @@ def _result(node: gs.Node, known: Mapping[int, Values]) -> Values | None:
     import onnx_graphsurgeon as gs
 
     given = [tensor if tensor.is_empty() else _values(tensor, known) for tensor in node.inputs]
-    x, y = given[0], node.outputs[0]
+    x: Values = given[0]
+    y = node.outputs[0]
     if node.op in ("QuantizeLinear", "DequantizeLinear"):
         quant = quant_of(node, (y if node.op == "QuantizeLinear" else node.inputs[0]).dtype)
         assert quant is not None
         scale, zero = np.array(quant.scale, x.dtype), np.array(quant.zero, x.dtype)
-        if node.op == "DequantizeLinear":
-            return (x - zero) * scale
-        limits = np.iinfo(quant.dtype)
-        return np.clip(np.round(x / scale) + zero, x.dtype.type(limits.min), x.dtype.type(limits.max))
+        limits = [x.dtype.type(limit) for limit in (np.iinfo(quant.dtype).min, np.iinfo(quant.dtype).max)]
+        real: Values = (x - zero) * scale
+        return real if node.op == "DequantizeLinear" else np.clip(np.round(x / scale) + zero, *limits)
     if node.op in _FUNCTIONS and np.issubdtype(x.dtype, np.floating):
         return _FUNCTIONS[node.op](*given).astype(x.dtype)
     inputs = [value if isinstance(value, gs.Tensor) else gs.Constant(f"x{i}", value) for i, value in enumerate(given)]
     shape = np.broadcast_shapes(*(value.shape for value in given if isinstance(value, np.ndarray)))
     results = evaluate_node(gs.Node(node.op, "", dict(node.attrs), inputs, [gs.Variable("y", y.dtype, shape)]))
-    return results and results[0]
+    return None if results is None else results[0]
 
 
 def _values(tensor: gs.Tensor, known: Mapping[int, Values]) -> Values:

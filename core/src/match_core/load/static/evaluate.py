@@ -69,8 +69,8 @@ class Evaluator:
             names[:] = [name and f"{prefix}{position}" for position, name in enumerate(names)]
         key = plain.SerializeToString(deterministic=True)
         if key not in self._kept:
-            ends = ([onnx.ValueInfoProto(name=name) for name in names if name] for names in (plain.input, plain.output))
-            graph = onnx.helper.make_graph([plain], "node", *ends)
+            ends = [[onnx.ValueInfoProto(name=name) for name in names if name] for names in (plain.input, plain.output)]
+            graph = onnx.helper.make_graph([plain], "node", ends[0], ends[1])
             self._kept[key] = ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=self._opsets))
         return self._kept[key]
 
@@ -80,7 +80,7 @@ def _dequantised(stored: Array, scale: Array, *zero: Array) -> list[Array] | Non
     if scale.size != 1 or stored.size > _DEQUANTISED_MAX or any(values.size != 1 for values in zero):
         return None
     moved = stored.astype(np.float32) - sum(values.astype(np.float32).reshape(()) for values in zero)
-    return [(moved * scale.reshape(())).astype(scale.dtype)]
+    return [np.multiply(moved, scale.reshape(())).astype(scale.dtype)]
 
 
 def _sizes(node: onnx.NodeProto, types: Mapping[str, onnx.TypeProto]) -> list[Array] | None:
