@@ -1,5 +1,6 @@
 """Small networks of kinds that microcontrollers run, for ``benchmarks.cortexm_layers``: its tenth set, listed (as the
 ninth, until another one got that number) before any of their layers was counted.
+
 All are made with a fixed seed, in float32, and quantised to 8 bits by ONNX Runtime's static quantiser.
 """
 
