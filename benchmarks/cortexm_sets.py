@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from benchmarks import eighth_models, fresh_models, late_models, seventh_models, sixth_models, small_models
+from benchmarks import (
+    eighth_models,
+    fresh_models,
+    late_models,
+    ninth_models,
+    seventh_models,
+    sixth_models,
+    small_models,
+)
 from benchmarks.breadth_models import FLOATS, MADE
 from benchmarks.runs import MODELS
 
@@ -68,6 +76,7 @@ _LATER = {
     "sixth": sixth_models,
     "seventh": seventh_models,
     "eighth": eighth_models,
+    "ninth": ninth_models,
 }
 for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}
