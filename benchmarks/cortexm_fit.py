@@ -120,7 +120,8 @@ def fit(layers: Sequence[Layer], names: Sequence[str], every: bool = False, firs
         best, place = min(tried)
         used.append(place)
         if names[place] in first and len(used) == 1:  # results cost something, where few layers tell how much
-            used += [n for n, name in enumerate(names) if name in ("elements", *CALLS) and n not in used]
+            stored = ("elements", *CALLS, FUNCTIONS)
+            used += [n for n, name in enumerate(names) if name.startswith(stored) and n not in used]
             best = unseen_error(rows[:, used], parts)
     values = zip(used, solved(rows[:, used], REWEIGHTED), strict=True)
     return {names[place]: round(float(value), 3) for place, value in values if value >= 0.0005}
@@ -196,7 +197,8 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
             figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, called or names, every, first)
             other = "," not in key or any(name.endswith("macs") for layer in group for name in layer.counts)
             general = found[GENERAL] if other else {}
-            begins = (*CALLS, FUNCTIONS) if "region" in key else CALLS
+            products = any(name in layer.counts for layer in group for name in PRODUCTS)
+            begins = (*CALLS, FUNCTIONS) if "region" in key or products else CALLS
             calls = (name for name in general if name.startswith(begins) and name not in names)
             found[key] = {**{name: general[name] for name in calls}, **figures}
         else:
