@@ -239,6 +239,55 @@ def _centred(net: Net) -> None:
     net.result(net.add(op, less, wide) if net.between(0, 1) else less, 4.0)
 
 
+def _scored(net: Net) -> None:
+    """Scores of queries and keys, scaled, and a mask or a bias of each pair."""
+    heads, places, depth = net.between(1, 4), net.between(6, 24), net.between(4, 20)
+    y = net.between_layers(net.add("MatMul", net.source(1, heads, places, depth), net.source(1, heads, depth, places)))
+    y = net.between_layers(net.add("Mul", y, net.constant(depth**-0.5)))
+    if net.quantised or net.between(0, 1):
+        net.result(net.add("Add", y, net.source(1, heads if net.between(0, 1) else 1, places, places)), 4.0)
+        return
+    net.result(net.add("Add", y, net.constant(net.rng.normal(0, 1, (1, heads, places, places)))), 4.0)
+
+
+def _self_gated(net: Net, alone: bool) -> None:
+    """A convolution and Silu of any number of channels; ``alone``: windows of each channel."""
+    channels, size = net.between(5, 60), net.between(6, 15)
+    x = middle(net, channels, size, size + net.between(-2, 3))
+    if alone:
+        y = _biased(net, x, channels, 1, 3, 3, group=channels, pads=[1] * 4)
+    else:
+        y = _biased(net, x, net.between(5, 48), channels, 1, 1)
+    net.result(_activated(net, y, "Silu"), 4.0)
+
+
+def _of_long_rows(net: Net) -> None:
+    """A number of each row, and rows of more numbers than loops unroll."""
+    x, row = net.source(1, net.between(4, 30), net.between(18, 80)), ("Sub", "Add", "Mul", "Div")[net.between(0, 3)]
+    rows = net.inputs[-1].type.tensor_type.shape.dim[1].dim_value
+    other = net.source(1, rows, 1)
+    net.positive.add(other)
+    net.result(net.add(row if not net.quantised else ("Sub", "Mul")[net.between(0, 1)], x, other), 4.0)
+
+
+def _squared(net: Net) -> None:
+    """Squares and their sum or mean, of short or long rows, or of columns."""
+    x = net.source(1, net.between(4, 50), net.between(3, 24))
+    y = net.between_layers(net.add("Mul", x, x))
+    op = ("ReduceSum", "ReduceMean")[net.between(0, 1)]
+    net.result(net.add(op, y, net.constant([net.between(1, 2)], np.int64), keepdims=1), 8.0)
+
+
+#: Layers of several operators that units or compilers combine.
+JOINED_KINDS: dict[str, Callable[[Net], None]] = {
+    "scored": _scored,
+    "scored_2": _scored,
+    "self_gated": partial(_self_gated, alone=False),
+    "self_gated_alone": partial(_self_gated, alone=True),
+    "of_long_rows": _of_long_rows,
+    "squared": _squared,
+    "squared_2": _squared,
+}
 BLOCK_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"curved_conv_{number}": partial(_curved_conv, kernel=1 + 2 * (number % 2)) for number in range(4)},
     **{f"curved_alone_{number}": partial(_curved_conv, kernel=3, alone=True) for number in range(2)},

@@ -58,9 +58,11 @@ WHOLE = ("tile_macs", "floating_tile_macs", "memory", "steps")
 SUMS_FEWEST = 8
 #: Operations of many instructions, which cost what they do in general where no layer of some figures has them.
 CALLS = ("special", "floating_divide", "wide_divide")
+#: Counts of what follows products.
+RESULTS = ("elements", "floating", "compared", "limited")
 #: Layers without figures of a narrower form that decide those of a wider one alone, but for products, whose kernels
 #: differ in what comes after the sums.
-REST, ALL = 8, (OWN, "products", "regions")
+REST, ALL = 5, (OWN, "products", "regions")
 #: Products that decide no figures: they have those of kernels that requantise them at once, which are preferred then,
 #: as they need less memory.
 LEFT = "host_mat_mul_integer "
@@ -120,7 +122,7 @@ def fit(layers: Sequence[Layer], names: Sequence[str], every: bool = False, firs
         best, place = min(tried)
         used.append(place)
         if names[place] in first and len(used) == 1:  # results cost something, where few layers tell how much
-            stored = ("elements", *CALLS, FUNCTIONS)
+            stored = (*RESULTS, *CALLS, FUNCTIONS)
             used += [n for n, name in enumerate(names) if name.startswith(stored) and n not in used]
             best = unseen_error(rows[:, used], parts)
     values = zip(used, solved(rows[:, used], REWEIGHTED), strict=True)
@@ -191,7 +193,8 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
         elif enough(group, names) and len(group) >= fewest(key, group):
             sums = [name for name in SUMS if name in names][:1]
             called = [*sums, *(name for name in CALLED if name in names)] if "nonzero" in names else []
-            every = "," not in key or bool(called)  # of any form: no count may be free
+            # Of any form no count may be free, and recurrent layers have several in proportions that sizes decide.
+            every = "," not in key or bool(called) or key.endswith("recurrent")
             first = TERMS if " taps" in key and "memory" in names else ("elements",) if ", few, " in key else PRODUCTS
             figures = fit(group, called or ["call", *names], every, first)
             figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, called or names, every, first)

@@ -36,11 +36,11 @@ _QUANTISED = 4
 #: Ends of forms that too few made layers have to tell their tiles apart.
 _RARE = ("transposed", "strided", "lines", "volumes", "recurrent")
 #: Counts of loops and of what they read and write.
-_LOOPS = {"elements", "memory", "steps", "sums", "runs", "lines", "rest"}
+_LOOPS = {"elements", "memory", "steps", "sums", "runs", "lines", "rest", "quantised"}
 #: How the counts of calls of a function begin, and those of one that ``floating_divide`` counts, too.
 CALLS, _ROOTS = "calls_", "calls_sqrt"
 #: What the host tells that is no operation, and neighbours from which softmaxes go across lines (``match_host``).
-_TOLD, _ACROSS = ("elements", "inner", "rows", "sums"), 4
+_TOLD, _ACROSS = ("elements", "inner", "rows", "sums", "quantised"), 4
 #: What it tells of loops and windows, which no figures multiply.
 _GEOMETRY = ("kernel_", "stride_", "dilation_", "before_", "zeros", "filled", "block", "turns")
 #: Sizes of recurrent layers.
@@ -74,10 +74,12 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         wider = ("products, integer",) if sums == "shifted" else ()
         key = key.replace("_pad_conv", "_conv") if tile.endswith(" of 1") else key  # one channel: the same loops
         shared = (f"products, {tile}", f"products, {form}", f"products, {sums}", *wider)
-        if tile != form and windows(workload) and positions_of(workload) == 1:  # each weight is used once
-            shared = (f"products, {tile} alone", *shared)
         # What comes with the products of a region differs, whatever its numbers are.
-        return f"regions, {tile}" if "region" in kind else f"{key}, {tile}", *shared
+        begin = "regions" if "region" in kind else key
+        if tile != form and windows(workload) and positions_of(workload) == 1:  # each weight is used once
+            shared = (f"products, {tile} alone", f"products, {form} alone", f"{begin}, {tile}", *shared)
+            tile = f"{tile} alone"
+        return f"{begin}, {tile}", *shared
     if any(name in kind for name in _WINDOWS):
         taps = _terms(workload) // counts["elements"]
         few = taps < UNROLLED
@@ -108,12 +110,27 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
 
 
 def _named(workload: Workload) -> Mapping[str, int]:
-    """A workload's counts; calls are counted by function where it tells these."""
+    """A workload's counts; calls are counted by function where it tells these. ``limited``, behind products: results of
+    HardSigmoid and HardSwish, of which two of three operations compare; ``quantised``: floats that become bytes."""
     counts = {name: count for name, count in workload.parameters.items() if not name.startswith(_GEOMETRY)}
+    elements = counts["elements"]
+    if workload.kind.startswith("host_region") and "floating" in counts and _is_bytes(workload.operands[-1]):
+        counts["quantised"] = elements
+    if workload.macs and (_scaled(counts), counts.get("compared")) == (3 * elements, 2 * elements):
+        counts["limited"] = elements
     if not any(name.startswith(CALLS) for name in counts):
         return counts
     divided = counts.get("floating_divide", 0) - counts.get(_ROOTS, 0)
     return {n: c for n, c in {**counts, "special": 0, "floating_divide": divided}.items() if c}
+
+
+def _is_bytes(operand: Operand) -> bool:
+    return operand.element_bits == _BYTE_BITS
+
+
+def _scaled(counts: Mapping[str, int]) -> int:
+    """Operations on floats but additions."""
+    return counts.get("floating", 0) - counts.get("sums", 0)
 
 
 def _scales_columns(workload: Workload) -> bool:
@@ -198,11 +215,11 @@ def _line(workload: Workload) -> int:
 def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, int]:
     """What the figures multiply: a workload's counts; the ``runs`` of neighbouring elements, of copies; ``stored``, the
     products with weights as they are stored, whose last tile may repeat some; ``inside``, those of taps in the image;
-    ``tiles``, ``lines`` and ``edges`` of convolutions (``windows.tiled``); ``positions`` and ``visits``, windows of
-    pooling and of depthwise convolutions and their taps; ``rest``, taps of channels that fill no vector; ``rows`` of
-    operators on lines; ``others``, elements of a softmax but the largest of a row, whose exponential is that of 0.
-    ``zeros``: the share of products and terms with an operand 0; with it, ``nonzero`` counts the others, of
-    float32."""
+    ``tiles``, ``lines`` and ``edges`` of convolutions (``windows.tiled``), and ``values`` that tiles of one position
+    read; ``positions`` and ``visits``, windows of pooling and of depthwise convolutions and their taps; ``rest``, taps
+    of channels that fill no vector; ``rows`` of operators on lines; ``others``, elements of a softmax but the largest
+    of a row, whose exponential is that of 0. ``zeros``: the share of products and terms with an operand 0; with it,
+    ``nonzero`` counts the others, of float32."""
     found = _counts_of(workload)
     if "words" in found:  # which are no sums of 64 bits
         found = {**found, "wide": found["wide"] - found["words"]}
@@ -259,7 +276,8 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     channels = last if not windows(workload) or channels_last(workload) else result.axes[1].size
     tiles = tiled(workload, rows_axis(workload)) if windows(workload) else {}
     if tiles:
-        return {**counts, **tiles, "scattered": 0 if channels_last(workload) else counts["elements"]}
+        alone = {"values": tiles["inside"] // weights[-1]} if positions_of(workload) == 1 else {}
+        return {**counts, **tiles, **alone, "scattered": 0 if channels_last(workload) else counts["elements"]}
     found = {**counts, "stored": prod(weights) * counts["elements"] // channels}
     if len(weights) == DEPTHWISE_AXES and weights[0] > 1:
         found |= _alone(workload, found["stored"], channels)
@@ -285,7 +303,7 @@ def _recurrent(counts: Mapping[str, int]) -> Mapping[str, int]:
     """Those of a recurrent layer: products of sums that compilers do not unroll are ``looped``."""
     sizes = counts["inputs"], counts["hidden"]
     sums = counts.get("floating_macs", 0) // sum(sizes)
-    looped = sums * sum(size for size in sizes if size > UNROLLED)
+    looped = sums * sum(size for size in sizes if size > TURNS)
     return {**{name: count for name, count in counts.items() if name not in _SIZES}, "sums": sums, "looped": looped}
 
 
