@@ -179,7 +179,8 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
     for key in sorted(groups, key=lambda key: (_specific(key, groups[key]), key)):
         group = groups[key]
         rest = [layer for layer in group if found.keys().isdisjoint(takewhile(key.__ne__, layer.keys))]
-        group = rest if len(rest) >= REST and not key.startswith(ALL) else group
+        decided = len(rest) >= max(REST, fewest(key, rest)) and not key.startswith(ALL)
+        group = rest if decided else group
         names = list(dict.fromkeys(name for layer in group for name in layer.counts))
         if all("tiles" in layer.counts for layer in group):
             names = [name for name in names if name not in WHOLE]
@@ -192,7 +193,8 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
             continue
         elif enough(group, names) and len(group) >= fewest(key, group):
             sums = [name for name in SUMS if name in names][:1]
-            called = [*sums, *(name for name in CALLED if name in names)] if "nonzero" in names else []
+            functions_of = [name for name in names if name.startswith(FUNCTIONS)]
+            called = [*sums, *(n for n in CALLED if n in names), *functions_of] if "nonzero" in names else []
             # Of any form no count may be free, and recurrent layers have several in proportions that sizes decide.
             every = "," not in key or bool(called) or key.endswith("recurrent")
             first = TERMS if " taps" in key and "memory" in names else ("elements",) if ", few, " in key else PRODUCTS

@@ -46,7 +46,7 @@ _GEOMETRY = ("kernel_", "stride_", "dilation_", "before_", "zeros", "filled", "b
 #: Sizes of recurrent layers.
 _SIZES = ("inputs", "hidden")
 #: Counts of regions that call no function.
-_PLAIN = {"elements", "memory", "floating", "steps", "sums", "compared"}
+_PLAIN = {"elements", "memory", "floating", "steps", "sums", "compared", "quantised"}
 
 
 def figures_keys(workload: Workload) -> tuple[str, ...]:
@@ -113,7 +113,7 @@ def _named(workload: Workload) -> Mapping[str, int]:
     """A workload's counts; calls are counted by function where it tells these. ``limited``, behind products: results of
     HardSigmoid and HardSwish, of which two of three operations compare; ``quantised``: floats that become bytes."""
     counts = {name: count for name, count in workload.parameters.items() if not name.startswith(_GEOMETRY)}
-    elements = counts["elements"]
+    elements = counts.get("elements", 0)
     if workload.kind.startswith("host_region") and "floating" in counts and _is_bytes(workload.operands[-1]):
         counts["quantised"] = elements
     if workload.macs and (_scaled(counts), counts.get("compared")) == (3 * elements, 2 * elements):
