@@ -58,9 +58,11 @@ WHOLE = ("tile_macs", "floating_tile_macs", "memory", "steps")
 SUMS_FEWEST = 8
 #: Operations of many instructions, which cost what they do in general where no layer of some figures has them.
 CALLS = ("special", "floating_divide", "wide_divide")
+#: Counts of what follows products.
+RESULTS = ("elements", "floating", "compared", "limited")
 #: Layers without figures of a narrower form that decide those of a wider one alone, but for products, whose kernels
 #: differ in what comes after the sums.
-REST, ALL = 8, (OWN, "products", "regions")
+REST, ALL = 5, (OWN, "products", "regions")
 #: Products that decide no figures: they have those of kernels that requantise them at once, which are preferred then,
 #: as they need less memory.
 LEFT = "host_mat_mul_integer "
@@ -120,7 +122,8 @@ def fit(layers: Sequence[Layer], names: Sequence[str], every: bool = False, firs
         best, place = min(tried)
         used.append(place)
         if names[place] in first and len(used) == 1:  # results cost something, where few layers tell how much
-            used += [n for n, name in enumerate(names) if name in ("elements", *CALLS) and n not in used]
+            stored = (*RESULTS, *CALLS, FUNCTIONS)
+            used += [n for n, name in enumerate(names) if name.startswith(stored) and n not in used]
             best = unseen_error(rows[:, used], parts)
     values = zip(used, solved(rows[:, used], REWEIGHTED), strict=True)
     return {names[place]: round(float(value), 3) for place, value in values if value >= 0.0005}
@@ -176,7 +179,8 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
     for key in sorted(groups, key=lambda key: (_specific(key, groups[key]), key)):
         group = groups[key]
         rest = [layer for layer in group if found.keys().isdisjoint(takewhile(key.__ne__, layer.keys))]
-        group = rest if len(rest) >= REST and not key.startswith(ALL) else group
+        decided = len(rest) >= max(REST, fewest(key, rest)) and not key.startswith(ALL)
+        group = rest if decided else group
         names = list(dict.fromkeys(name for layer in group for name in layer.counts))
         if all("tiles" in layer.counts for layer in group):
             names = [name for name in names if name not in WHOLE]
@@ -189,14 +193,17 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
             continue
         elif enough(group, names) and len(group) >= fewest(key, group):
             sums = [name for name in SUMS if name in names][:1]
-            called = [*sums, *(name for name in CALLED if name in names)] if "nonzero" in names else []
-            every = "," not in key or bool(called)  # of any form: no count may be free
+            functions_of = [name for name in names if name.startswith(FUNCTIONS)]
+            called = [*sums, *(n for n in CALLED if n in names), *functions_of] if "nonzero" in names else []
+            # Of any form no count may be free, and recurrent layers have several in proportions that sizes decide.
+            every = "," not in key or bool(called) or key.endswith("recurrent")
             first = TERMS if " taps" in key and "memory" in names else ("elements",) if ", few, " in key else PRODUCTS
             figures = fit(group, called or ["call", *names], every, first)
             figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, called or names, every, first)
             other = "," not in key or any(name.endswith("macs") for layer in group for name in layer.counts)
             general = found[GENERAL] if other else {}
-            begins = (*CALLS, FUNCTIONS) if "region" in key else CALLS
+            products = any(name in layer.counts for layer in group for name in PRODUCTS)
+            begins = (*CALLS, FUNCTIONS) if "region" in key or products else CALLS
             calls = (name for name in general if name.startswith(begins) and name not in names)
             found[key] = {**{name: general[name] for name in calls}, **figures}
         else:

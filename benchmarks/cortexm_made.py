@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from onnx import helper
 
+from benchmarks.cortexm_blocks import BLOCK_KINDS, JOINED_KINDS
 from benchmarks.cortexm_every import EVERY_KINDS
 from benchmarks.cortexm_gates import GATE_KINDS
 from benchmarks.cortexm_integer import FEW_KINDS, QUANTLIB_KINDS
@@ -329,6 +330,8 @@ def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -
         yield from _networks(Net(np.random.default_rng([seed, number, 7]), quantised), LATER_KINDS, rounds)
         yield from _networks(Net(np.random.default_rng([seed, number, 8]), quantised), EVERY_KINDS, rounds)
         yield from _networks(Net(np.random.default_rng([seed, number, 9]), quantised), GATE_KINDS, rounds)
+        yield from _networks(Net(np.random.default_rng([seed, number, 10]), quantised), BLOCK_KINDS, rounds)
+        yield from _networks(Net(np.random.default_rng([seed, number, 11]), quantised), JOINED_KINDS, rounds)
     if quantised:  # one row: classifiers, autoencoders
         net = Net(np.random.default_rng([seed, 2]), quantised)
         for _ in range(2 * rounds):

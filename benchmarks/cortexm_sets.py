@@ -6,6 +6,7 @@ from benchmarks import (
     eighth_models,
     fresh_models,
     late_models,
+    ninth_models,
     seventh_models,
     sixth_models,
     small_models,
@@ -76,6 +77,7 @@ _LATER = {
     "sixth": sixth_models,
     "seventh": seventh_models,
     "eighth": eighth_models,
+    "ninth": ninth_models,
     "tenth": tenth_models,
 }
 for _name, _models in _LATER.items():

@@ -11,7 +11,9 @@ import pytest
 from host_harness import Array, Case, build_and_run, expected, import_graph, make_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from match_host.kernels.products.depthwise import build_depthwise
 from match_host.kernels.products.depthwise_shape import depthwise_shape, takes, tap_groups
+from match_host.machine import MACHINES
 from pytest import TempPathFactory
 
 from tests.examples import examples
@@ -100,6 +102,7 @@ LAYERS = {
     "unsigned bytes, fill": Layer("uint8", (7, 5), 24, (3, 3), stride=2, before=1, after=1, fill=131),
     "bytes, no requantisation": Layer("int8", (7, 5), 10, (3, 3), before=1, after=1, requant=False),
     "bytes, many taps and fill": Layer("int8", (6, 6), 67, (5, 5), before=2, after=2, fill=7),
+    "bytes, many taps, stride and gaps": Layer("int8", (9, 8), 6, (5, 4), stride=2, dilation=2, before=3, after=2),
     "few channels, fill": Layer("int8", (7, 6), 8, (3, 3), before=1, after=1, fill=-7),
     "few channels, stride": Layer("uint8", (5, 17), 3, (3, 3), stride=2, batch=2),
     "few channels, no padding": Layer("int8", (5, 8), 8, (3, 3)),
@@ -110,17 +113,23 @@ LAYERS = {
 }
 
 
+Results = dict[tuple[str, str], tuple[onnx.ModelProto, dict[str, Array], Array]]
+#: Cores with vectors and without.
+HOSTS = ("generic", "scalar")
+
+
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: TempPathFactory) -> dict[str, tuple[onnx.ModelProto, dict[str, Array], Array]]:
-    built = {name: build(layer) for name, layer in LAYERS.items()}
-    cases = [Case(model, [sample]) for model, sample in built.values()]
+def results(tmp_path_factory: TempPathFactory) -> Results:
+    built = {(name, machine): build(layer) for name, layer in LAYERS.items() for machine in HOSTS}
+    cases = [Case(model, [sample], machine=machine) for (_, machine), (model, sample) in built.items()]
     outputs = build_and_run(cases, tmp_path_factory.mktemp("depthwise"))
-    return {name: (*built[name], samples[0]["y"]) for name, samples in zip(built, outputs, strict=True)}
+    return {key: (*built[key], samples[0]["y"]) for key, samples in zip(built, outputs, strict=True)}
 
 
+@pytest.mark.parametrize("machine", HOSTS)
 @pytest.mark.parametrize("name", LAYERS)
-def test_result(name: str, results: dict[str, tuple[onnx.ModelProto, dict[str, Array], Array]]) -> None:
-    model, sample, got = results[name]
+def test_result(name: str, machine: str, results: Results) -> None:
+    model, sample, got = results[name, machine]
     assert takes(tuple(import_graph(model).toposort().nodes)), "another kernel ran it"
     want = expected(model, sample)["y"]
     if want.dtype.kind == "f":
@@ -128,6 +137,14 @@ def test_result(name: str, results: dict[str, tuple[onnx.ModelProto, dict[str, A
         np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance * float(np.abs(want).max()))
     else:
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("name", ["float, many taps", "bytes, many taps and fill", "bytes, many taps, stride and gaps"])
+def test_sums_of_many_taps_have_registers_without_vectors(name: str) -> None:
+    nodes = tuple(import_graph(build(LAYERS[name])[0]).toposort().nodes)
+    code = {machine: build_depthwise(nodes, "kernel", MACHINES[machine]).code.definition for machine in HOSTS}
+    assert "s3 += x0[3] * w[3];" in code["scalar"]
+    assert "sum[c] += " in code["generic"]
 
 
 def test_pooling_carries_no_weights() -> None:

@@ -205,9 +205,9 @@ def test_products_are_told_apart_by_their_inner_loops_and_tiles():
 
 def test_loops_of_few_statements_are_unrolled():
     """A turn has 40 statements with tiles of four by four, and 10 with one by four: 12 turns are 480 or 168."""
-    for positions, short in ((4, ""), (1, ", short")):
+    for positions, short, alone in ((4, "", ""), (1, ", short", " alone")):
         conv = product_of("host_nhwc_conv", (1, 9, 9, 4), (3, 3, 3, 4, 4), (1, 9, 9, 12), positions)
-        assert figures_keys(conv)[0] == f"host_nhwc_conv float, floating windows{short} of 4"
+        assert figures_keys(conv)[0] == f"host_nhwc_conv float, floating windows{short} of 4{alone}"
 
 
 def test_groups_are_told_apart():

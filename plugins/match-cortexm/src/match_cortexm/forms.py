@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from math import prod
 from typing import TYPE_CHECKING
 
+from match_host.kernels.products.depthwise_sums import FEW
+
 from match_cortexm.figures import OWN
 from match_cortexm.moves import MOVES, TURNS, UNROLLED, moved, moves
 from match_cortexm.products import DEPTHWISE_AXES, channels_last, product_form, rows_axis, shifted, stored, windows
 from match_cortexm.transposed import TRANSPOSED, gathered
-from match_cortexm.windows import inside, pooled, tiled, window
+from match_cortexm.windows import inside, pooled, positions_of, tiled, window
 
 if TYPE_CHECKING:
     from match_core.contract.workload import Operand, Workload
@@ -34,15 +36,17 @@ _QUANTISED = 4
 #: Ends of forms that too few made layers have to tell their tiles apart.
 _RARE = ("transposed", "strided", "lines", "volumes", "recurrent")
 #: Counts of loops and of what they read and write.
-_LOOPS = {"elements", "memory", "steps"}
+_LOOPS = {"elements", "memory", "steps", "sums", "runs", "lines", "rest", "quantised"}
 #: How the counts of calls of a function begin, and those of one that ``floating_divide`` counts, too.
 CALLS, _ROOTS = "calls_", "calls_sqrt"
 #: What the host tells that is no operation, and neighbours from which softmaxes go across lines (``match_host``).
-_TOLD, _ACROSS = ("elements", "inner", "rows", "sums"), 4
+_TOLD, _ACROSS = ("elements", "inner", "rows", "sums", "quantised"), 4
+#: What it tells of loops and windows, which no figures multiply.
+_GEOMETRY = ("kernel_", "stride_", "dilation_", "before_", "zeros", "filled", "block", "turns")
 #: Sizes of recurrent layers.
 _SIZES = ("inputs", "hidden")
 #: Counts of regions that call no function.
-_PLAIN = {"elements", "memory", "floating", "steps", "sums"}
+_PLAIN = {"elements", "memory", "floating", "steps", "sums", "compared", "quantised"}
 
 
 def figures_keys(workload: Workload) -> tuple[str, ...]:
@@ -71,15 +75,20 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         key = key.replace("_pad_conv", "_conv") if tile.endswith(" of 1") else key  # one channel: the same loops
         shared = (f"products, {tile}", f"products, {form}", f"products, {sums}", *wider)
         # What comes with the products of a region differs, whatever its numbers are.
-        return f"regions, {tile}" if "region" in kind else f"{key}, {tile}", *shared
+        begin = "regions" if "region" in kind else key
+        if tile != form and windows(workload) and positions_of(workload) == 1:  # each weight is used once
+            shared = (f"products, {tile} alone", f"products, {form} alone", f"{begin}, {tile}", *shared)
+            tile = f"{tile} alone"
+        return f"{begin}, {tile}", *shared
     if any(name in kind for name in _WINDOWS):
-        taps = counts.get("memory", 0) // counts["elements"] - 1
+        taps = _terms(workload) // counts["elements"]
         few = taps < UNROLLED
         form = f"{taps} taps" if few else "many taps"
-        columns = "" if "pool" in kind else _by_columns(workload)
+        columns = "" if "pool" in kind else _by_columns(workload, few)
         form = f"{'few' if few else 'many'} taps{columns}" if columns else form
         if "region" in kind:  # what is computed of each
-            return f"{key}, {form}, {_per_term(counts)}", f"{key}, {_per_term(counts)}", key
+            each = _per_term(workload)
+            return f"{key}, {form}, {each}", f"{key}, {each}", key
         padded = ", padded" if "pool" in kind and pooled(workload, taps, rows_axis(workload)) < 1 else ""
         return f"{key}, {form}{padded}", f"{key}, {form}", *((f"{key}, few taps",) if few and not columns else ()), key
     form = _per_element(counts)
@@ -101,12 +110,27 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
 
 
 def _named(workload: Workload) -> Mapping[str, int]:
-    """A workload's counts; calls are counted by function where it tells these."""
-    counts = workload.parameters
+    """A workload's counts; calls are counted by function where it tells these. ``limited``, behind products: results of
+    HardSigmoid and HardSwish, of which two of three operations compare; ``quantised``: floats that become bytes."""
+    counts = {name: count for name, count in workload.parameters.items() if not name.startswith(_GEOMETRY)}
+    elements = counts.get("elements", 0)
+    if workload.kind.startswith("host_region") and "floating" in counts and _is_bytes(workload.operands[-1]):
+        counts["quantised"] = elements
+    if workload.macs and (_scaled(counts), counts.get("compared")) == (3 * elements, 2 * elements):
+        counts["limited"] = elements
     if not any(name.startswith(CALLS) for name in counts):
         return counts
     divided = counts.get("floating_divide", 0) - counts.get(_ROOTS, 0)
     return {n: c for n, c in {**counts, "special": 0, "floating_divide": divided}.items() if c}
+
+
+def _is_bytes(operand: Operand) -> bool:
+    return operand.element_bits == _BYTE_BITS
+
+
+def _scaled(counts: Mapping[str, int]) -> int:
+    """Operations on floats but additions."""
+    return counts.get("floating", 0) - counts.get("sums", 0)
 
 
 def _scales_columns(workload: Workload) -> bool:
@@ -122,8 +146,15 @@ def _quantises(counts: Mapping[str, int]) -> bool:
     return few and counts.get("integer") == elements
 
 
-def _by_columns(workload: Workload) -> str:
-    """Whether the terms of a sum are of one column, and compilers unroll the loop over columns."""
+def _by_columns(workload: Workload, few: bool) -> str:
+    """Whether the terms of a sum are of one column, and compilers unroll the loop over columns; or whether all terms of
+    a result have one accumulator."""
+    told = workload.parameters
+    if "block" in told:
+        return f", by columns{' of few' if told['block'] <= TURNS else ''}"
+    if "lines" in told or "turns" in told:
+        alone = "turns" in told and not few and any(name.startswith("floating") for name in told)
+        return f", one by one{' of few' if told['turns'] <= UNROLLED else ''}" if alone else ""
     source, result = (workload.operands[place].axes[-1:] for place in (0, -1))
     if not result or result[0].size == 1 or source[0].size != result[0].size:
         return ""
@@ -140,9 +171,16 @@ def _per_element(counts: Mapping[str, int]) -> str:
     return few + " ".join(f"{count // elements} {name}" for name, count in rest.items())
 
 
-def _per_term(counts: Mapping[str, int]) -> str:
+def _terms(workload: Workload) -> int:
+    """The terms of all windows or lines: turns of loops if the host tells of these."""
+    told = workload.parameters
+    name = "steps" if told.keys() & {"block", "lines", "turns"} else "memory"
+    return told.get(name, 0) - told["elements"]
+
+
+def _per_term(workload: Workload) -> str:
     """Operations per term of a window."""
-    terms = max(1, counts["memory"] - counts["elements"])
+    counts, terms = _named(workload), max(1, _terms(workload))
     return " ".join(f"{round(counts[name] / terms)} {name}" for name in counts if name not in _LOOPS)
 
 
@@ -177,11 +215,11 @@ def _line(workload: Workload) -> int:
 def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, int]:
     """What the figures multiply: a workload's counts; the ``runs`` of neighbouring elements, of copies; ``stored``, the
     products with weights as they are stored, whose last tile may repeat some; ``inside``, those of taps in the image;
-    ``tiles``, ``lines`` and ``edges`` of convolutions (``windows.tiled``); ``positions`` and ``visits``, windows of
-    pooling and of depthwise convolutions and their taps; ``rest``, taps of channels that fill no vector; ``rows`` of
-    operators on lines; ``others``, elements of a softmax but the largest of a row, whose exponential is that of 0.
-    ``zeros``: the share of products and terms with an operand 0; with it, ``nonzero`` counts the others, of
-    float32."""
+    ``tiles``, ``lines`` and ``edges`` of convolutions (``windows.tiled``), and ``values`` that tiles of one position
+    read; ``positions`` and ``visits``, windows of pooling and of depthwise convolutions and their taps; ``rest``, taps
+    of channels that fill no vector; ``rows`` of operators on lines; ``others``, elements of a softmax but the largest
+    of a row, whose exponential is that of 0. ``zeros``: the share of products and terms with an operand 0; with it,
+    ``nonzero`` counts the others, of float32."""
     found = _counts_of(workload)
     if "words" in found:  # which are no sums of 64 bits
         found = {**found, "wide": found["wide"] - found["words"]}
@@ -191,7 +229,8 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)
     terms = found["elements"] if adds(workload) else terms
     terms = round(workload.macs * _share(workload)) if "tiles" in found else found.get("inside", terms)
-    return {**found, "nonzero": round(terms * (1 - zeros))}
+    constant = workload.parameters.get("zeros", 0) / max(1, workload.macs)
+    return {**found, "nonzero": round(terms * (1 - zeros) * (1 - constant))}
 
 
 def adds(workload: Workload) -> bool:
@@ -237,22 +276,34 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     channels = last if not windows(workload) or channels_last(workload) else result.axes[1].size
     tiles = tiled(workload, rows_axis(workload)) if windows(workload) else {}
     if tiles:
-        return {**counts, **tiles, "scattered": 0 if channels_last(workload) else counts["elements"]}
+        alone = {"values": tiles["inside"] // weights[-1]} if positions_of(workload) == 1 else {}
+        return {**counts, **tiles, **alone, "scattered": 0 if channels_last(workload) else counts["elements"]}
     found = {**counts, "stored": prod(weights) * counts["elements"] // channels}
     if len(weights) == DEPTHWISE_AXES and weights[0] > 1:
-        found["inside"] = round(found["stored"] * _share(workload))
-        found["outside"] = found["stored"] - found["inside"]
-        lanes = _VECTOR_BYTES * _BYTE_BITS // workload.operands[0].element_bits
-        found["visits"] = found["inside"] // channels
-        found["rest"] = found["visits"] * (channels % lanes)
+        found |= _alone(workload, found["stored"], channels)
     return found
+
+
+def _alone(workload: Workload, stored: int, channels: int) -> Mapping[str, int]:
+    """Those of a depthwise convolution of ``stored`` products."""
+    share, blocks, computed = _share(workload), -(-channels // FEW), channels
+    if workload.operands[1].axes[0].size > UNROLLED:
+        # Loops leave padding of zeros out, and compute channels of the last block twice if blocks do not divide all.
+        share = 1.0 if "filled" in workload.parameters else share
+        blocks, computed = (blocks, FEW * blocks) if channels >= FEW else (1, channels)
+        taps = stored // channels
+        visits = round(taps * share)
+        return {"inside": visits * computed, "visits": visits * blocks, "outside": (taps - visits) * blocks}
+    inner = round(stored * share)
+    visits, lanes = inner // channels, _VECTOR_BYTES * _BYTE_BITS // workload.operands[0].element_bits
+    return {"inside": inner, "outside": stored - inner, "visits": visits, "rest": visits * (channels % lanes)}
 
 
 def _recurrent(counts: Mapping[str, int]) -> Mapping[str, int]:
     """Those of a recurrent layer: products of sums that compilers do not unroll are ``looped``."""
     sizes = counts["inputs"], counts["hidden"]
     sums = counts.get("floating_macs", 0) // sum(sizes)
-    looped = sums * sum(size for size in sizes if size > UNROLLED)
+    looped = sums * sum(size for size in sizes if size > TURNS)
     return {**{name: count for name, count in counts.items() if name not in _SIZES}, "sums": sums, "looped": looped}
 
 
@@ -266,7 +317,7 @@ def _unrolled(workload: Workload) -> Mapping[str, int]:
         form, _, part = name.rpartition("_")
         if part == "blocks" and "max_" in name and count > _PEELED_BLOCKS * counts[f"{form}_tiles"]:
             steps = counts[f"{form}_steps"]
-            found[f"{form}_turns"] = steps * (steps > _PEELED_TAPS * count)
+            found[f"{form}_turns"] = steps * (steps > _PEELED_TAPS * count and not counts.get(f"{form}_loops"))
         if name.endswith("_rows_clipped") and count:
             narrow = source.axes[-2].size <= _NARROW
             found[name] = 0 if narrow else count

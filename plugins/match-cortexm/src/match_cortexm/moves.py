@@ -59,7 +59,7 @@ def moved(workload: Workload) -> Mapping[str, int]:
     if _in_squares(counts):
         return _squares(counts)
     if workload.kind == "host_concat":  # its loops are those of its sources
-        return {**plain, "runs": runs, "unaligned": _unaligned(workload)}
+        return {**plain, "runs": runs, "unaligned": _unaligned(workload), **_joined(workload)}
     rows = counts["elements"] // _line(result)
     odd = _padded(workload) if workload.kind == "host_pad" else _bytes_of(result) - _aligned(counts, result)
     return {**plain, "runs": runs, "rows": rows, "unaligned": odd}
@@ -181,6 +181,24 @@ def _runs(workload: Workload) -> int:
     if workload.kind == "host_split":
         return sum(_runs_of(sources[0], part) for part in workload.operands[1:])
     return sum(_runs_of(source, result) for source in sources)
+
+
+def _joined(workload: Workload) -> Mapping[str, int]:
+    """Those of the sources of a concatenation that loops copy: ``lines``, which are short, and the words, halves of
+    words and bytes that have as many; ``whole``, those of sources that compilers copy without a loop."""
+    *sources, result = workload.operands
+    found = {"lines": 0, "pieces": 0, "whole": 0}
+    for source in sources:
+        lines, bytes_ = _runs_of(source, result), _bytes_of(source)
+        pieces = lines * (bytes_ // max(1, lines)).bit_count()
+        if bytes_ >= _RUN_BYTES * lines:
+            continue
+        if bytes_ * _BYTE_BITS <= _WHOLE * result.element_bits:
+            found["whole"] += pieces
+        else:
+            found["lines"] += lines
+            found["pieces"] += pieces
+    return {name: count for name, count in found.items() if count}
 
 
 def _unaligned(workload: Workload) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from match_host.kernels.products.depthwise_sums import FEW
+
 from match_cortexm.moves import UNROLLED
 from match_cortexm.transposed import TRANSPOSED
 from match_cortexm.windows import IMAGE_AXES, LINE_AXES, positions_of
@@ -43,7 +45,7 @@ def product_form(workload: Workload) -> str:
         computed = any(operand.role != "constant" for operand in workload.operands[1:-1])
         return "computed" if computed else f"sums of {few}{lines}"
     if len(weights.axes) == DEPTHWISE_AXES and weights.axes[0].size == taps:
-        return f"depthwise, {few}{', unrolled' if taps > UNROLLED >= result.axes[-1].size else ''}"
+        return f"depthwise, {few}{', unrolled' if taps > UNROLLED and result.axes[-1].size < FEW else ''}"
     if windows(workload):
         columns, inputs = (axis.size for axis in weights.axes[-3:-1])
         first, *_, last = (axis.size for axis in workload.operands[0].axes[1:])

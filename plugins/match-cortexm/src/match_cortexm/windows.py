@@ -1,12 +1,14 @@
-"""Which taps of windows are inside the image: those outside cost nothing. Workloads state sizes only, so the stride and
-the padding are those that explain them."""
+"""Which taps of windows are inside the image: those outside cost nothing. Where the host does not tell strides, gaps
+and padding, the stride and the padding are those that explain the sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
+from match_host.kernels.window import SPATIAL
 from match_host.machine import COPIED_BYTES
 
 if TYPE_CHECKING:
@@ -30,10 +32,9 @@ def inside(workload: Workload, kernel: Sequence[int], first: int) -> float:
     axes = _axes(workload, first)
     if axes is None:
         return 1.0
-    share, (stride, outside) = 1.0, _starts(axes, kernel)
-    for (size, results), taps, before in zip(axes, kernel, outside, strict=True):
-        starts = [stride * place - before for place in range(results)]
-        share *= sum(max(0, min(size, start + taps) - max(0, start)) for start in starts) / (results * taps)
+    share = 1.0
+    for (size, results), taps, place in zip(axes, kernel, _starts(workload, axes, kernel), strict=True):
+        share *= sum(place.inside(taps, start, size) for start in place.starts(results)) / (results * taps)
     return share
 
 
@@ -52,24 +53,24 @@ def tiled(workload: Workload, first: int) -> Mapping[str, int]:
     if kernel == [1] * len(axes) and all(size == results for size, results in axes):  # one line of all positions
         axes, kernel = ((prod(size for size, _ in axes),) * 2,), [1]
     *outer, (width, columns) = axes
-    stride, before = _starts(axes, kernel)
+    *above, along = _starts(workload, axes, kernel)
     positions = min(columns, positions_of(workload))
-    places = [min(place, columns - positions) * stride - before[-1] for place in range(0, columns, positions)]
-    reach = (positions - 1) * stride + kernel[-1]
+    places = [min(place, columns - positions) * along.stride - along.before for place in range(0, columns, positions)]
+    reach = (positions - 1) * along.stride + along.reach(kernel[-1])
     middle = sum(0 <= place <= width - reach for place in places)
     ends, known = len(places) - middle, len(places) == 1  # of one tile, compilers know which columns are outside
     rows = prod(results for _, results in outer)
     tops = [
-        (size, taps, range(-above, results * stride - above, stride))
-        for (size, results), taps, above in zip(outer, kernel[:-1], before[:-1], strict=True)
+        (size, taps, place, place.starts(results))
+        for (size, results), taps, place in zip(outer, kernel[:-1], above, strict=True)
     ]
-    taken = inner = prod(
-        sum(max(0, min(size, top + taps) - max(0, top)) for top in starts) for size, taps, starts in tops
-    )
+    taken = inner = prod(sum(place.inside(taps, top, size) for top in starts) for size, taps, place, starts in tops)
     if "tile_macs" in workload.parameters and ("pad" in workload.kind or "region" in workload.kind):
         # Integers are padded with their zero points: products with them count, and their places are looked up.
         taken = rows * prod(kernel[:-1])
-        inner = prod(sum(0 <= top <= size - taps for top in starts) * taps for size, taps, starts in tops)
+        inner = prod(
+            sum(0 <= top <= size - place.reach(taps) for top in starts) * taps for size, taps, place, starts in tops
+        )
     merged = first == 1 and inputs == workload.operands[0].axes[-1].size
     channels = workload.operands[-1].axes[-1 if first == 1 else 1].size
     tiles = rows * len(places)
@@ -82,7 +83,7 @@ def tiled(workload: Workload, first: int) -> Mapping[str, int]:
         "inside": taken * len(places) * positions * kernel[-1] * inputs * outputs,
     }
     if merged and inputs == outputs == 1 and not known:
-        whole = (columns - 1) * stride + kernel[-1]
+        whole = (columns - 1) * along.stride + along.reach(kernel[-1])
         bytes_ = whole * prod(kernel[:-1]) * workload.operands[0].element_bits // 8
         if taken * len(places) > inner * middle and bytes_ <= COPIED_BYTES:
             found |= {"lines": taken * len(places), "edges": 0, "copied": taken * whole}
@@ -101,17 +102,47 @@ def pooled(workload: Workload, taps: int, first: int) -> float:
 
 
 def window(workload: Workload, taps: int, first: int) -> list[int]:
-    """The taps along each axis of space: windows are squares, or as long as an axis."""
-    axes = _axes(workload, first) or ()
+    """The taps along each axis of space: what the host tells, or else windows are squares, or as long as an axis."""
+    axes, told = _axes(workload, first) or (), workload.parameters
+    names = SPATIAL[len(SPATIAL) - len(axes) :]
+    if all(f"kernel_{name}" in told for name in names):
+        return [told[f"kernel_{name}"] for name in names]
     side = int(taps ** (1 / max(1, len(axes))) + _ROUNDING)
     return [min(side, size) for size, _ in axes]
 
 
-def _starts(axes: Sequence[Axis], kernel: Sequence[int]) -> tuple[int, list[int]]:
-    """The stride of windows, and how far the first one is outside of each axis."""
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Windows along an axis: how far they and their taps are apart, and how far the first one is outside."""
+
+    stride: int
+    dilation: int
+    before: int
+
+    def starts(self, results: int) -> range:
+        """The places of the first taps."""
+        return range(-self.before, results * self.stride - self.before, self.stride)
+
+    def reach(self, taps: int) -> int:
+        """The places from the first tap to the last one."""
+        return (taps - 1) * self.dilation + 1
+
+    def inside(self, taps: int, start: int, size: int) -> int:
+        """The taps of a window that are inside."""
+        if self.dilation == 1:
+            return max(0, min(size, start + taps) - max(0, start))
+        return sum(0 <= start + tap * self.dilation < size for tap in range(taps))
+
+
+def _starts(workload: Workload, axes: Sequence[Axis], kernel: Sequence[int]) -> list[_Places]:
+    """The windows along each axis: what the host tells of them, or what explains the sizes."""
+    told = workload.parameters
+    names = SPATIAL[len(SPATIAL) - len(axes) :]
+    if all(f"stride_{name}" in told for name in names):
+        return [_Places(*(told[f"{part}_{name}"] for part in ("stride", "dilation", "before"))) for name in names]
     stride = _stride(axes, kernel)
     sizes = zip(axes, kernel, strict=True)
-    return stride, [max(0, (results - 1) * stride + taps - size) // 2 for (size, results), taps in sizes]
+    return [_Places(stride, 1, max(0, (results - 1) * stride + taps - size) // 2) for (size, results), taps in sizes]
 
 
 def _stride(axes: Sequence[Axis], kernel: Sequence[int]) -> int:

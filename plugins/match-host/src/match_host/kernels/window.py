@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,12 @@ class Window:
     def padded(self, before: int, after: int) -> Window:
         """The same window over an input that was padded by a node before."""
         return replace(self, size=self.size - before - after, before=self.before + before, after=self.after + after)
+
+
+def told_windows(found: Sequence[Window]) -> dict[str, int]:
+    """What ``Built.told`` tells of windows, which sizes do not tell."""
+    names = ("kernel", "stride", "dilation", "before")
+    return {f"{name}_{window.name}": getattr(window, name) for window in found for name in names}
 
 
 def windows(

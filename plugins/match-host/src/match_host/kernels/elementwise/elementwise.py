@@ -40,6 +40,11 @@ _EXACT_OPS = frozenset(("Relu", "Max", "Min", "Neg", "Abs", "Where", "Expand"))
 
 #: Operators that add floats.
 _ADDED = frozenset(("Add", "Sub"))
+#: Comparisons of floats by operator, beside extremes of several values.
+_COMPARED = {
+    **dict.fromkeys(("Relu", "LeakyRelu", "PRelu"), 1),
+    **dict.fromkeys(("HardSigmoid", "HardSwish", "Clip"), 2),
+}
 
 #: Index text of an input element, given the input's shape as seen from the result.
 Index = Callable[[tuple[int, ...]], str]
@@ -82,11 +87,13 @@ class Body:
     def told(self) -> Mapping[str, int]:
         """What ``Built.told`` tells of one element: calls by function, where ``Work`` counts all as ``special``, and
         roots as divisions; ``sums``: additions of floats, which are calls, too, on cores without instructions;
-        ``unclipped``: requantisations whose shift leaves no more bits than the result has."""
+        ``compared``: comparisons of floats; ``unclipped``: requantisations whose shift leaves no more bits than the
+        result has."""
         real = [node for node in self.nodes if dtype_of(node.outputs[0]).kind == "f"]
         called = (n.op for n in real if n.op == "Sqrt" or _node_work(n, SCALAR_OPS[qualified_op(n)]).special)
         added = sum(node.op in _ADDED for node in real)
-        found = {"sums": added, "unclipped": sum(_is_unclipped(node) for node in self.nodes)}
+        unclipped = sum(_is_unclipped(node) for node in self.nodes)
+        found = {"sums": added, "compared": sum(map(_compared, real)), "unclipped": unclipped}
         return {**Counter(f"calls_{op.lower()}" for op in called), **{n: count for n, count in found.items() if count}}
 
 
@@ -251,6 +258,11 @@ def _requantised(node: gs.Node) -> Work:
     if divisor is not None and int(divisor) & (int(divisor) - 1) == 0:
         return Work(words=int(in_one_word(node)))
     return Work(quotients=1 if divisor is not None and _in_words(int(divisor)) else 2)
+
+
+def _compared(node: gs.Node) -> int:
+    """The comparisons of floats of an operator."""
+    return len(node.inputs) - 1 if node.op in ("Max", "Min") else _COMPARED.get(node.op, 0)
 
 
 def _is_unclipped(node: gs.Node) -> bool:

@@ -26,8 +26,9 @@ from match_host.kernels.products.conv_shape import CONV_OPS, ConvShape, conv_sha
 from match_host.kernels.products.conv_sums import ConvSums
 from match_host.kernels.products.depthwise import build_depthwise
 from match_host.kernels.products.depthwise_shape import takes
+from match_host.kernels.products.told import told_epilogue, told_product
 from match_host.kernels.scalar import arithmetic, moved_halves, scalar_type, stored
-from match_host.kernels.window import Window
+from match_host.kernels.window import Window, told_windows
 from match_host.kernels.work import Work
 from match_host.machine import GENERIC, Machine
 
@@ -58,7 +59,9 @@ def build_conv(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GEN
     work = tile_work(writer.tile, conv.macs, writer.source_type, floating=conv.floating)
     work += moved_halves(writer.dtype, elements(shape_of(conv.result)))
     per_output = (epilogue.work if epilogue else Work()) + Work(memory=1, steps=2)
-    return Built(arguments, code, work + per_output.times(elements(shape_of(outputs[0]))), constants=writer.constants)
+    results = elements(shape_of(outputs[0]))
+    told = {**told_windows(conv.windows), **told_product(conv.node, conv.macs), **told_epilogue(epilogue, results)}
+    return Built(arguments, code, work + per_output.times(results), constants=writer.constants, told=told)
 
 
 def _comment(conv: ConvShape, epilogue: Body | None) -> str:

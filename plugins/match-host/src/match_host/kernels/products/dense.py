@@ -23,6 +23,7 @@ from match_host.kernels.products.blocked import After, TileWriter, address, tile
 from match_host.kernels.products.dense_shape import DENSE_OPS, DenseShape, dense_shape, rows_of
 from match_host.kernels.products.packing import packed_across
 from match_host.kernels.products.tiling import Product, adds_along, tile_for
+from match_host.kernels.products.told import told_epilogue, told_product
 from match_host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored, wide_unsigned
 from match_host.kernels.work import Work
 from match_host.machine import GENERIC, Machine
@@ -55,7 +56,8 @@ def build_dense(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GE
         writer.write()
         return inline_code(function, comment, arguments, outputs, writer.code.text, writer.uses, writer.constants)
 
-    return Built(arguments, code, work, constants=writer.constants)
+    told = {**told_product(product.node, macs), **told_epilogue(epilogue, elements(product.shape))}
+    return Built(arguments, code, work, constants=writer.constants, told=told)
 
 
 class _Writer:

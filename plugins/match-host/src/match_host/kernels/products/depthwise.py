@@ -2,33 +2,35 @@
 
 Weights are stored as [taps][channels]. Few taps are unrolled: each reads the channels of one input position, or
 of a line of padding if the position lies outside, so the inner loop has no checks. More taps (poolings that became
-convolutions) are added in a loop. Every output starts with the bias and adds its taps in the kernel's order.
+convolutions) are added in a loop; without vectors, of a few channels at a time, whose sums have registers. Every output
+starts with the bias and adds its taps in the kernel's order.
 """
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-import numpy as np
 from match_core.contract.element_types import c_type
-from match_core.ir.reader import optional_input, shape_of
+from match_core.ir.reader import shape_of
 
-from match_host.graph import dtype_of, elements, values_of
+from match_host.graph import dtype_of, elements
 from match_host.kernels.built import Built
-from match_host.kernels.code import Code, Uses, affine, as_vectors, inline_code, literal
-from match_host.kernels.elementwise.elementwise import Body, body, describe, packed_constants, rounded_sum, statements
-from match_host.kernels.elementwise.narrowing import stores_apart
+from match_host.kernels.code import affine, as_vectors, inline_code
+from match_host.kernels.elementwise.elementwise import Body, body, describe, rounded_sum, statements
 from match_host.kernels.nest import row_major
 from match_host.kernels.products.blocked import After, Tile, TileWriter, tiles
-from match_host.kernels.products.depthwise_shape import Depthwise, depthwise_shape, pixels, tap_groups
-from match_host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored
+from match_host.kernels.products.depthwise_shape import Depthwise, depthwise_shape
+from match_host.kernels.products.depthwise_sums import FEW, DepthwiseSums
+from match_host.kernels.products.told import told_epilogue, told_product
+from match_host.kernels.scalar import loaded, moved_halves, scalar_type, stored
+from match_host.kernels.window import told_windows
 from match_host.kernels.work import Work
 from match_host.machine import GENERIC, Machine
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     from match_core.contract.unit_api import InlineCode
-    from numpy.typing import NDArray
 
 
 def build_depthwise(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GENERIC) -> Built:
@@ -44,7 +46,11 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, machine: Machine 
         comment, text = _comment(conv, epilogue), writer.code.text
         return inline_code(function, comment, arguments, outputs, text, writer.uses, writer.constants)
 
-    return Built(arguments, code, _work(conv, epilogue), constants=writer.constants)
+    work, results = _work(conv, epilogue, writer.few), elements(shape_of(conv.result))
+    filled = {"filled": 1} if conv.fill and not conv.written else {}
+    told = {**told_windows(conv.windows), **told_product(conv.node, results * conv.taps)}
+    told |= filled | told_epilogue(epilogue, results)
+    return Built(arguments, code, work, constants=writer.constants, told=told)
 
 
 def _comment(conv: Depthwise, epilogue: Body | None) -> str:
@@ -54,12 +60,12 @@ def _comment(conv: Depthwise, epilogue: Body | None) -> str:
     return f"Depthwise {conv.node.op}{tail}: {conv.channels} channels, kernel {kernel}, stride {stride}"
 
 
-def _work(conv: Depthwise, epilogue: Body | None) -> Work:
+def _work(conv: Depthwise, epilogue: Body | None, few: bool) -> Work:
     positions = elements(shape_of(conv.result)[:-1])
     results = positions * conv.channels
     arithmetic_work = Work(floating_tile_macs=1) if conv.floating else Work(tile_macs=1)
     each = Work(memory=2 if conv.factor is None else 1) + arithmetic_work + moved_halves(dtype_of(conv.source), 2)
-    if not conv.written:
+    if not conv.written and not few:
         each += Work(memory=2, steps=1)  # the sums are in memory
     elif conv.checked:
         each += Work(memory=1)  # the address of a tap
@@ -68,49 +74,8 @@ def _work(conv: Depthwise, epilogue: Body | None) -> Work:
     return work + (epilogue.work.times(results) if epilogue else Work())
 
 
-class _Writer:
-    """Writes one kernel and collects its operands. ``apart``: results first replace their sums."""
-
-    def __init__(self, conv: Depthwise, epilogue: Body | None, machine: Machine) -> None:
-        self.conv, self.epilogue, self.apart = conv, epilogue, stores_apart(epilogue, conv.dtype, machine)
-        self.code, self.uses = Code(), Uses(machine.vectors)
-        floats = machine.products(conv.node.inputs[1])
-        blocks = conv.written and conv.dtype == np.float32 and conv.channels >= floats.lanes(4) > 1
-        self.lanes = floats.lanes(4) if blocks else 1
-        self.writer = floats.writer if blocks else None
-        self.channel: tuple[tuple[str, int], ...] = ()
-        self.arguments: list[gs.Tensor] = [conv.source]
-        self.constants: dict[int, NDArray[np.generic]] = {}
-        self.pixels = pixels(conv, epilogue) if epilogue else 1
-        # Positions with contiguous taps are one line from the start; weights are repeated accordingly.
-        self.flat = self.pixels > 1 and conv.written and not conv.checked and conv.windows[-1].stride == 1
-        self.line = conv.channels * (self.pixels if self.flat else 1)
-        weight = np.tile(conv.weight, (1, self.line // conv.channels))
-        self.weight = self._argument(conv.node.inputs[1], weight) if conv.factor is None else ""
-        bias = optional_input(conv.node, 2)
-        self.bias = self._argument(bias) if bias is not None else ""
-        self.outside = self._outside() if conv.written and conv.checked else ""
-        self.first = len(self.arguments)
-        if epilogue:
-            self.arguments += [argument.tensor for argument in epilogue.arguments]
-            self.constants |= packed_constants(epilogue, self.first)
-            for position, argument in enumerate(epilogue.arguments, self.first):
-                if self.pixels > 1 and argument.shape is not None and elements(argument.shape) == conv.channels:
-                    values = self.constants.get(position, values_of(argument.tensor))
-                    self.constants[position] = np.tile(values.reshape(-1), self.pixels)
-
-    def _argument(self, tensor: gs.Tensor, packed: NDArray[np.generic] | None = None) -> str:
-        self.arguments.append(tensor)
-        if packed is not None:
-            self.constants[len(self.arguments) - 1] = packed
-        return f"in{len(self.arguments) - 1}"
-
-    def _outside(self) -> str:
-        """A line of padding, a constant of the kernel."""
-        import onnx_graphsurgeon as gs
-
-        line = np.full(self.conv.channels, self.conv.fill).astype(dtype_of(self.conv.source))
-        return self._argument(gs.Constant(f"{self.conv.node.name}/outside", line))
+class _Writer(DepthwiseSums):
+    """Writes one kernel and collects its operands."""
 
     def write(self) -> None:
         """Write the whole body."""
@@ -121,9 +86,12 @@ class _Writer:
             self.at = dict(zip((name for name, _ in loops), names, strict=True))
             if self.pixels == 1:
                 with code.loop("x", width) as self.at["x"]:
-                    self._addresses()
+                    self.addresses()
                     if self.writer is not None:
                         self._lines(self.writer)
+                        return
+                    if self.few:
+                        self._few_channels()
                         return
                     with code.loop("b", conv.channels // conv.block) as b:
                         self.channel = ((b, conv.block), ("c", 1))
@@ -142,58 +110,15 @@ class _Writer:
         if self.flat:
             self.at["x"] = "x"
             code.line(f"{kind} sum[{count}];")
-            self._addresses()
-            self._sums(count)
+            self.addresses()
+            self.sums(count)
             return
         self.at["x"] = "(x + p)"
         code.line(f"{kind} sums[{count}];")
         with code.block(f"for (int32_t p = 0; p < {self.pixels}; p++)"):
             code.line(f"{kind} *const sum = &sums[p * {conv.channels}];")
-            self._addresses()
-            self._sums(conv.channels)
-
-    def _addresses(self) -> None:
-        """Declare the addresses of all taps, or of the first one if the others follow from it."""
-        if self.conv.written and self.conv.checked:
-            self._tap_addresses()
-        elif self.conv.written:
-            self._base("x0")
-
-    def _base(self, name: str, terms: tuple[tuple[str, int], ...] = ()) -> None:
-        """Declare the address of an input position's first channel."""
-        source, offset = [(self.at["n"], self.conv.strides[0]), *terms], 0
-        for window, step in zip(self.conv.windows, self.conv.strides[1:-1], strict=True):
-            if self.conv.written:  # tap offsets are added when they are read
-                source.append((self.at[window.name], window.stride * step))
-            else:
-                source += window.terms(step)
-            offset += window.offset * step
-        ctype = c_type(dtype_of(self.conv.source))
-        self.code.line(f"const {ctype} *const {name} = &in0[{affine(source, offset)}];")
-
-    def _tap_addresses(self) -> None:
-        """Declare the addresses of all taps' first channels."""
-        conv, code = self.conv, self.code
-        code.line(f"const {c_type(dtype_of(conv.source))} *tap[{conv.taps}];")
-        place = [(self.at["n"], conv.strides[0])]
-        number: list[tuple[str, int]] = []
-        kernel_steps = row_major(tuple(window.kernel for window in conv.windows))
-
-        def nested(position: int) -> None:
-            if position == len(conv.windows):
-                outside = " || ".join(window.outside for window in conv.windows if window.leaves)
-                target = f"tap[{affine(number)}]"
-                code.line(f"{target} = {outside} ? {self.outside} : &in0[{affine(place)}];")
-                return
-            window, step = conv.windows[position], conv.strides[1 + position]
-            with code.loop(f"k{window.name}", window.kernel) as k:
-                terms = ((self.at[window.name], window.stride), (k, window.dilation))
-                code.line(f"const int32_t i{window.name} = {affine(terms, -window.before)};")
-                place.append((f"i{window.name}", step))
-                number.append((k, kernel_steps[position]))
-                nested(position + 1)
-
-        nested(0)
+            self.addresses()
+            self.sums(conv.channels)
 
     def _block(self) -> None:
         """The sums of a block of channels, and the operators after them."""
@@ -204,7 +129,7 @@ class _Writer:
                 self._finish("acc", self._place)
             return
         code.line(f"{scalar_type(conv.dtype)} sum[{conv.block}];")
-        self._sums(conv.block)
+        self.sums(conv.block)
         self._finish_sums(conv.block)
 
     def _lines(self, writer: type[TileWriter]) -> None:
@@ -212,9 +137,9 @@ class _Writer:
         conv, code, tile = self.conv, self.code, Tile(1, self.lanes, rows=True)
         with tiles(code, "c", conv.channels, self.lanes) as (_, c):
             self.channel = ((c, 1), ("k", 1))
-            sums = writer(code, tile, conv.dtype, lambda k, number: self._start(((c, 1), (k, 1)), number))
+            sums = writer(code, tile, conv.dtype, lambda k, number: self.start(((c, 1), (k, 1)), number))
             sums.open()
-            for tap, place in enumerate(self._taps(((c, 1),))):
+            for tap, place in enumerate(self.taps(((c, 1),))):
                 sums.channels(place, f"{self.weight}[{affine([(c, 1)], tap * self.line)}]")
             after = After(self.epilogue, conv.result.name, self.first, self._index, shape_of(conv.result))
             if not sums.finished(after):
@@ -223,18 +148,25 @@ class _Writer:
                     code.line("const float acc = sums[0][k];")
                     self._finish("acc", self._place)
 
-    def _sums(self, count: int) -> None:
-        """Add the taps of ``count`` channels in ``sum``."""
-        conv, code = self.conv, self.code
-        head = f"for (int32_t c = 0; c < {count}; c++)"
-        if conv.written:
-            with code.block(head):
-                self._written_sum()
-                code.line("sum[c] = acc;")
-            return
-        with code.block(head):
-            code.line(f"sum[c] = {self._start()};")
-        self._looped_sums(head)
+    def _few_channels(self) -> None:
+        """The results of a position, in blocks of channels whose sums are variables."""
+        conv, code, tile = self.conv, self.code, Tile(1, FEW, rows=False)
+        source, weights = dtype_of(conv.source), dtype_of(conv.node.inputs[1])
+        with tiles(code, "c", conv.channels, FEW) as (_, c):
+            sums = TileWriter(code, tile, conv.dtype, lambda k, number: self.start(((c, 1), (k, 1)), number))
+            sums.open()
+            self.channel = ((c, 1),)
+            with ExitStack() as stack:
+                tap = self.tap_loops(stack)
+                place = affine([*tap, (c, 1)])
+                code.line(f"const {c_type(weights)} *const w = &{self.weight}[{place}];")
+                for k in range(FEW):
+                    code.line(f"s{k} += {loaded(f'x0[{k}]', source)} * {loaded(f'w[{k}]', weights)};")
+            sums.close()
+            self.channel = ((c, 1), ("k", 1))
+            with code.loop("k", FEW):
+                code.line(f"{'' if conv.floating else 'const '}{scalar_type(conv.dtype)} acc = sums[0][k];")
+                self._finish("acc", self._place)
 
     def _finish_sums(self, count: int) -> None:
         """The operators after the sums of a block, in a separate loop: types of other widths would shorten its
@@ -250,72 +182,6 @@ class _Writer:
             with code.block(f"for (int32_t c = 0; c < {count}; c++)"):
                 ctype = c_type(dtype_of(self.epilogue.nodes[-1].outputs[0]))
                 code.line(f"{self._place} = ({ctype}){name}[c];")
-
-    def _start(self, channel: tuple[tuple[str, int], ...] | None = None, number: int = 0) -> str:
-        dtype, place = self.conv.dtype, affine(channel or self.channel, number)
-        return loaded(f"{self.bias}[{place}]", dtype) if self.bias else literal(0, arithmetic(dtype))
-
-    def _weight(self, tap: tuple[tuple[str, int], ...], offset: int = 0) -> str:
-        if self.conv.factor is not None:
-            return str(self.conv.factor)
-        place = affine([*tap, *self.channel], offset * self.line)
-        return loaded(f"{self.weight}[{place}]", dtype_of(self.conv.node.inputs[1]))
-
-    def _written_sum(self) -> None:
-        """``acc``: the sum of one channel, tap by tap."""
-        conv, code, source = self.conv, self.code, dtype_of(self.conv.source)
-        code.line(f"{scalar_type(conv.dtype)} acc = {self._start()};")
-        taps = enumerate(self._taps(self.channel))
-        products = [_product(loaded(place, source), self._weight((), tap)) for tap, place in taps]
-        for group in tap_groups(conv):
-            text = " + ".join(products[tap] for tap in group)
-            code.line(f"acc += {text};" if len(group) == 1 else f"acc += (int16_t)({text});")
-
-    def _taps(self, channel: tuple[tuple[str, int], ...]) -> list[str]:
-        """The places of a channel's values at all taps."""
-        conv, places = self.conv, []
-        for tap, at in enumerate(np.ndindex(tuple(window.kernel for window in conv.windows))):
-            if conv.checked:
-                places.append(f"tap[{tap}][{affine(channel)}]")
-            else:
-                steps = zip(at, conv.windows, conv.strides[1:-1], strict=True)
-                places.append(f"x0[{affine(channel, sum(k * w.dilation * step for k, w, step in steps))}]")
-        return places
-
-    def _looped_sums(self, head: str) -> None:
-        """Add tap after tap to the sums of a block."""
-        conv, code = self.conv, self.code
-        kernel_steps = row_major(tuple(window.kernel for window in conv.windows))
-
-        def nested(position: int, tap: tuple[tuple[str, int], ...]) -> None:
-            if position == len(conv.windows):
-                self._tap(head, tap)
-                return
-            window = conv.windows[position]
-            with code.loop(f"k{window.name}", window.kernel) as k:
-                if window.leaves:
-                    terms = ((self.at[window.name], window.stride), (k, window.dilation))
-                    code.line(f"const int32_t i{window.name} = {affine(terms, -window.before)};")
-                nested(position + 1, (*tap, (k, kernel_steps[position] * conv.channels)))
-
-        nested(0, ())
-
-    def _tap(self, head: str, tap: tuple[tuple[str, int], ...]) -> None:
-        conv, code = self.conv, self.code
-        weight, source = self._weight(tap), dtype_of(conv.source)
-        outside = " || ".join(window.outside for window in conv.windows if window.leaves)
-        inside = f"x0[{affine(self.channel)}]"
-        if outside and not conv.fill:
-            with code.block(f"if ({outside})"):
-                code.line("continue;")
-        elif outside:
-            with code.block(f"if ({outside})"):
-                with code.block(head):
-                    code.line(f"sum[c] += {_product(str(conv.fill), weight)};")
-                code.line("continue;")
-        self._base("x0")
-        with code.block(head):
-            code.line(f"sum[c] += {_product(loaded(inside, source), weight)};")
 
     def _finish(self, acc: str, target: str) -> None:
         """Write the operators fused after the sum, and the store."""
@@ -343,7 +209,3 @@ class _Writer:
     def _place(self) -> str:
         """The text of the result's element."""
         return f"out0[{self._index(shape_of(self.conv.result))}]"
-
-
-def _product(x: str, weight: str) -> str:
-    return x if weight == "1" else f"{x} * {weight}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ from match_host.kernels.nest import row_major
 from match_host.kernels.reduction.powers import power, root
 from match_host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored
 from match_host.kernels.single import single
-from match_host.kernels.window import SPATIAL, Window, windows
+from match_host.kernels.window import SPATIAL, Window, told_windows, windows
 from match_host.kernels.work import Work
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def build_pool(nodes: tuple[gs.Node, ...], function: str) -> Built:
     per_tap = Work(memory=1, steps=1, **({"floating": 1} if arithmetic(pool.dtype).kind == "f" else {"integer": 2}))
     work = (per_tap + moved_halves(pool.dtype)).times(results * pool.taps)
     work += Work(memory=1, steps=1, special=int(pool.kind == "norm")).times(results)
-    return single(node, function, code.text, uses, work)
+    return replace(single(node, function, code.text, uses, work), told=told_windows(pool.found))
 
 
 def _write_channels_first(pool: Pool, code: Code, uses: Uses) -> None:

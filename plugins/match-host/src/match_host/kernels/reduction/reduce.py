@@ -3,6 +3,7 @@ are reduced as they are computed. Integer sums wrap around."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from match_core.ir.reader import optional_input, shape_of
@@ -11,10 +12,10 @@ from match_core.ir.topology import is_constant
 from match_host.graph import dtype_of, elements, integer, integers, integers_at
 from match_host.kernels.built import Built
 from match_host.kernels.code import Code, Uses, inline_code, literal
-from match_host.kernels.elementwise.elementwise import body, describe, packed_constants, statements
+from match_host.kernels.elementwise.elementwise import Body, body, describe, packed_constants, statements
 from match_host.kernels.movement.computed import build_computed_reduce
 from match_host.kernels.reduction.accumulate import REDUCTIONS, accumulator, computed_type, finish, start, step
-from match_host.kernels.reduction.reduce_loops import Index, ReduceLoops, Steps, write_reduction
+from match_host.kernels.reduction.reduce_loops import Index, ReduceLoops, Steps, told_loops, write_reduction
 from match_host.kernels.scalar import arithmetic, loaded, moved_halves, simple, stored
 from match_host.kernels.work import Work
 
@@ -75,4 +76,14 @@ def build_reduce(nodes: tuple[gs.Node, ...], function: str) -> Built:
     work = (simple(dtype) + Work(steps=1) + read).times(elements(shape))
     work += Work(memory=1, steps=1).times(elements(shape_of(node.outputs[0])))
     constants = packed_constants(group, 0) if group else {}
-    return Built(arguments, inline_code(function, comment, arguments, node.outputs, code.text, uses, constants), work)
+    text = inline_code(function, comment, arguments, node.outputs, code.text, uses, constants)
+    return Built(arguments, text, work, told=_told(node, group, loops))
+
+
+def _told(node: gs.Node, group: Body | None, loops: ReduceLoops) -> dict[str, int]:
+    """What the values' operators tell and what comes with the reduction itself, of all values; its loops."""
+    dtype, told = dtype_of(node.inputs[0]), Counter(group.told if group else {})
+    if computed_type(node, dtype).kind == "f":
+        told["compared" if node.op in ("ReduceMax", "ReduceMin") else "sums"] += 1
+    values = {name: count * elements(loops.shape) for name, count in told.items()}
+    return {**values, **told_loops(loops, dtype)}

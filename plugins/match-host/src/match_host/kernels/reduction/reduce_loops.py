@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from match_host.graph import elements
 from match_host.kernels.code import Code, affine
 from match_host.kernels.lanes import FEWEST_ACROSS, LANES, block_of, in_lanes
 from match_host.kernels.nest import VARIABLES, Nest, broadcast_strides, merge, row_major
@@ -103,12 +104,37 @@ class Steps:
     finish: str
 
 
+def _goes_across(loops: ReduceLoops) -> bool:
+    """Whether contiguous results are computed together."""
+    outer, inner = loops.variables
+    return bool(outer and inner) and loops.innermost not in loops.axes and outer[-1][1] >= FEWEST_ACROSS
+
+
+def _has_lanes(loops: ReduceLoops, dtype: np.dtype[np.generic]) -> bool:
+    """Whether one result has several accumulators."""
+    inner = loops.variables[1]
+    return bool(inner) and loops.innermost in loops.axes and in_lanes(dtype, inner[-1][1])
+
+
+def told_loops(loops: ReduceLoops, dtype: np.dtype[np.generic]) -> dict[str, int]:
+    """What ``Built.told`` tells of the loops: contiguous results of a block and runs over blocks; or values of the
+    accumulators' last turns, and lines; or turns of the innermost loop."""
+    outer, inner = ([size for _, size in part] for part in loops.variables)
+    if _goes_across(loops):
+        block = block_of(outer[-1])
+        return {"block": block, "runs": elements((*outer, *inner)) // block}
+    if _has_lanes(loops, dtype):
+        lines = elements((*outer, *inner[:-1]))
+        return {"lines": lines, "rest": lines * (inner[-1] % LANES)}
+    return {"turns": inner[-1] if inner else 1}
+
+
 def write_reduction(loops: ReduceLoops, steps: Steps, dtype: np.dtype[np.generic], code: Code) -> None:
     """The body of the kernel. ``dtype``: the type of the values in memory."""
     outer, inner = loops.variables
-    if outer and inner and loops.innermost not in loops.axes and outer[-1][1] >= FEWEST_ACROSS:
+    if _goes_across(loops):
         _across(loops, steps, code)
-    elif inner and loops.innermost in loops.axes and in_lanes(dtype, inner[-1][1]):
+    elif _has_lanes(loops, dtype):
         _lanes(loops, steps, code)
     else:
         with code.loops(outer):

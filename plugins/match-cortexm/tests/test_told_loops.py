@@ -1,0 +1,116 @@
+"""What the host tells of its reductions, windows and products: loops, comparisons, padding, constants that are 0."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_graphsurgeon as gs
+import pytest
+from match_core.contract.workload import Axis, Dim, Operand, Workload
+from match_cortexm.forms import counts_of, figures_keys
+from match_host.kernels.products.conv import build_conv
+from match_host.kernels.products.dense import build_dense
+from match_host.kernels.reduction.reduce import build_reduce
+from match_host.machine import SCALAR
+from match_host.workload import host_workload
+
+from .made_workloads import copy_of
+
+#: The last axes of two sources and of what has both.
+_LASTS = {"in0": 3, "in1": 4, "out0": 7}
+
+
+def _real(name: str, *shape: int) -> gs.Variable:
+    return gs.Variable(name, np.float32, shape)
+
+
+def _reduced(shape: tuple[int, ...], axes: list[int], *ops: str) -> Workload:
+    """A reduction, the last of ``ops``, behind others."""
+    nodes, x = [], _real("x", *shape)
+    for place, op in enumerate(ops[:-1]):
+        nodes.append(gs.Node(op, f"n{place}", {}, [x], [_real(f"t{place}", *shape)]))
+        x = nodes[-1].outputs[0]
+    after = [1 if place in axes else size for place, size in enumerate(shape)]
+    constant = gs.Constant("axes", np.array(axes, np.int64))
+    nodes.append(gs.Node(ops[-1], "last", {"keepdims": 1}, [x, constant], [_real("y", *after)]))
+    kind = "host_region_reduce" if len(ops) > 1 else "host_reduce_mean"
+    return host_workload(kind, build_reduce(tuple(nodes), "kernel"), nodes[-1].outputs)
+
+
+@pytest.mark.parametrize(
+    ("shape", "axes", "form"),
+    [
+        ((1, 9, 5, 8), [1], "few taps, by columns"),  # 40 neighbours are one line
+        ((1, 20, 3, 5), [1], "many taps, by columns of few"),
+        ((1, 20, 40), [2], "many taps"),
+        ((1, 40, 3), [1], "many taps, one by one"),
+        ((1, 6, 5), [2], "5 taps"),
+    ],
+)
+def test_reductions_are_told_apart_by_their_loops(shape, axes, form):
+    assert figures_keys(_reduced(shape, axes, "ReduceMean"))[0] == f"host_reduce_mean float, {form}"
+
+
+def test_reductions_count_runs_and_rests():
+    assert counts_of(_reduced((1, 20, 3, 5), [1], "ReduceMean"))["runs"] == 20
+    assert {"lines": 6, "rest": 6 * 5}.items() <= counts_of(_reduced((1, 6, 37), [2], "ReduceMean")).items()
+
+
+def test_comparisons_of_floats_are_told_apart():
+    mean, largest = (_reduced((1, 6, 37), [2], "Relu", op) for op in ("ReduceMean", "ReduceMax"))
+    assert counts_of(mean)["compared"] == counts_of(mean)["sums"] == 6 * 37
+    assert counts_of(largest)["compared"] == 2 * 6 * 37 and "sums" not in counts_of(largest)
+    assert figures_keys(mean)[0] == "host_region_reduce float, many taps, 2 floating 1 compared"
+    assert figures_keys(largest)[0] != figures_keys(mean)[0]
+
+
+def _conv(channels: int, size: int, taps: int, activation: str = "", **attributes: object) -> Workload:
+    """A depthwise convolution of channels that are last, and an activation."""
+    weight = gs.Constant("w", np.ones((channels, 1, taps, taps), np.float32))
+    attributes = {"group": channels, "kernel_shape": [taps] * 2, **attributes}
+    node = gs.Node("Conv", "conv", attributes, [_real("x", 1, size, size, channels), weight], domain="match.nhwc")
+    pads, strides, gaps = (attributes.get(name, [1] * 4) for name in ("pads", "strides", "dilations"))
+    after = (size + pads[0] + pads[2] - (taps - 1) * gaps[0] - 1) // strides[0] + 1
+    node.outputs = [_real("y", 1, after, after, channels)]
+    nodes = [node]
+    if activation:
+        nodes.append(gs.Node(activation, "after", {}, [node.outputs[0]], [_real("z", 1, after, after, channels)]))
+    return host_workload("host_conv_activation", build_conv(tuple(nodes), "kernel", SCALAR), nodes[-1].outputs)
+
+
+def test_taps_inside_are_those_of_the_padding_and_gaps_that_are_told():
+    """Padding at the beginning only, and every second place."""
+    work = _conv(4, 8, 3, pads=[4, 4, 0, 0], dilations=[2, 2], strides=[1, 1])
+    assert counts_of(work)["inside"] == 4 * (8 + 6 + 4) ** 2
+
+
+def test_blocks_of_few_channels_compute_some_twice():
+    work = _conv(6, 9, 5, pads=[0] * 4, dilations=[1, 1], strides=[1, 1])
+    assert {"inside": 25 * 25 * 8, "visits": 25 * 25 * 2, "outside": 0}.items() <= counts_of(work).items()
+    assert figures_keys(work)[0] == "host_conv_activation float, floating depthwise, many taps"
+
+
+def test_activations_behind_products_are_told_apart():
+    plain = {"pads": [1] * 4, "dilations": [1, 1], "strides": [1, 1]}
+    assert counts_of(_conv(4, 8, 3, "HardSwish", **plain))["compared"] == 2 * 256
+    assert counts_of(_conv(4, 8, 3, "Sigmoid", **plain))["calls_sigmoid"] == 256
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_constants_that_are_0_leave_fewer_products(second):
+    values = np.ones((8, 8), np.float32)
+    values[:, :4] = 0
+    operands = [gs.Constant("c", values), _real("x", 8, 8)][:: -1 if second else 1]
+    node = gs.Node("MatMul", "product", {}, operands, [_real("y", 8, 8)])
+    work = host_workload("host_mat_mul", build_dense((node,), "kernel", SCALAR), node.outputs)
+    assert counts_of(work, 0.5)["nonzero"] == 8**3 // 2 // 2
+    assert "zeros" not in counts_of(work)
+
+
+def test_short_lines_of_a_concatenation_count_their_words_and_bytes():
+    """Lines of three bytes and of four beside each other, and a source that is copied without a loop."""
+    axes = {name: tuple(Axis(f"a{n}", size) for n, size in enumerate((1, 40, last))) for name, last in _LASTS.items()}
+    operands = [Operand(name, "output" if name == "out0" else "input", axis) for name, axis in axes.items()]
+    counts = (("elements", 280), ("memory", 560), ("steps", 280))
+    work = Workload("host_concat", (Dim("N", 280, tileable=False),), tuple(operands), 0, counts)
+    assert {"lines": 80, "pieces": 40 * 2 + 40}.items() <= counts_of(work).items()
+    assert counts_of(copy_of("host_concat", (1, 9, 2), (1, 9, 3)))["whole"] == 9
