@@ -58,8 +58,8 @@ WHOLE = ("tile_macs", "floating_tile_macs", "memory", "steps")
 SUMS_FEWEST = 8
 #: Operations of many instructions, which cost what they do in general where no layer of some figures has them.
 CALLS = ("special", "floating_divide", "wide_divide")
-#: Counts of what follows products.
-RESULTS = ("elements", "floating", "compared", "limited")
+#: Counts of what follows products, which many layers tell apart.
+RESULTS = ("floating", "compared", "limited")
 #: Layers without figures of a narrower form that decide those of a wider one alone, but for products, whose kernels
 #: differ in what comes after the sums.
 REST, ALL = 5, (OWN, "products", "regions")
@@ -67,7 +67,10 @@ REST, ALL = 5, (OWN, "products", "regions")
 #: as they need less memory.
 LEFT = "host_mat_mul_integer "
 #: Counts of sums of floats on cores without an FPU, the first of the former: calls, which take nearly all instructions.
-SUMS, CALLED = ("stored", "floating_tile_macs"), ("inside", "nonzero", "elements", "floating", "checks", *CALLS)
+SUMS, CALLED = (
+    ("stored", "floating_tile_macs"),
+    ("inside", "nonzero", "elements", "floating", "doubled", "checks", *CALLS),
+)
 Figures = dict[str, float]
 
 
@@ -122,7 +125,7 @@ def fit(layers: Sequence[Layer], names: Sequence[str], every: bool = False, firs
         best, place = min(tried)
         used.append(place)
         if names[place] in first and len(used) == 1:  # results cost something, where few layers tell how much
-            stored = (*RESULTS, *CALLS, FUNCTIONS)
+            stored = ("elements", *CALLS, FUNCTIONS, *(RESULTS if len(layers) >= STORED_FEWEST else ()))
             used += [n for n, name in enumerate(names) if name.startswith(stored) and n not in used]
             best = unseen_error(rows[:, used], parts)
     values = zip(used, solved(rows[:, used], REWEIGHTED), strict=True)

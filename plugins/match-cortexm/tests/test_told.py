@@ -87,3 +87,14 @@ def test_limits_that_no_sum_reaches_are_told(shift, low, unclipped):
     work = host_workload("host_requant_i8", build_elementwise((node,), "kernel"), node.outputs)
     assert ("unclipped" in work.parameters) == unclipped
     assert figures_keys(work)[0].endswith("1 unclipped") == unclipped
+
+
+@pytest.mark.parametrize(("factor", "told"), [(0.5, True), (-4.0, True), (0.3, False)])
+def test_products_with_powers_of_two_are_told(factor, told):
+    """They change exponents only, which takes fewer instructions without an FPU, in loops of the same form."""
+    x, y = _real("x", 5, 20), _real("y", 5, 20)
+    node = gs.Node("Mul", "scale", {}, [x, gs.Constant("c", np.array(factor, np.float32))], [y])
+    work = host_workload("host_mul", build_elementwise((node,), "kernel"), node.outputs)
+    assert counts_of(work, 0.0).get("doubled", 0) == 100 * told and "doubled" not in counts_of(work)
+    assert figures_keys(work)[0] == "host_mul float, 2 memory 1 floating 1 steps"
+    assert counts_of(work, 0.25)["nonzero"] == 75

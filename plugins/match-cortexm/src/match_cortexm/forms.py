@@ -36,17 +36,19 @@ _QUANTISED = 4
 #: Ends of forms that too few made layers have to tell their tiles apart.
 _RARE = ("transposed", "strided", "lines", "volumes", "recurrent")
 #: Counts of loops and of what they read and write.
-_LOOPS = {"elements", "memory", "steps", "sums", "runs", "lines", "rest", "quantised"}
+_LOOPS = {"elements", "memory", "steps", "sums", "doubled", "runs", "lines", "rest", "quantised"}
 #: How the counts of calls of a function begin, and those of one that ``floating_divide`` counts, too.
 CALLS, _ROOTS = "calls_", "calls_sqrt"
 #: What the host tells that is no operation, and neighbours from which softmaxes go across lines (``match_host``).
-_TOLD, _ACROSS = ("elements", "inner", "rows", "sums", "quantised"), 4
+_TOLD, _ACROSS = ("elements", "inner", "rows", "sums", "doubled", "quantised"), 4
 #: What it tells of loops and windows, which no figures multiply.
 _GEOMETRY = ("kernel_", "stride_", "dilation_", "before_", "zeros", "filled", "block", "turns")
+#: Operands of operators on one tensor and a constant number: what they read and the result.
+_OF_ONE = 2
 #: Sizes of recurrent layers.
 _SIZES = ("inputs", "hidden")
 #: Counts of regions that call no function.
-_PLAIN = {"elements", "memory", "floating", "steps", "sums", "compared", "quantised"}
+_PLAIN = {"elements", "memory", "floating", "steps", "sums", "compared", "doubled", "quantised"}
 
 
 def figures_keys(workload: Workload) -> tuple[str, ...]:
@@ -221,6 +223,8 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     of a row, whose exponential is that of 0. ``zeros``: the share of products and terms with an operand 0; with it,
     ``nonzero`` counts the others, of float32."""
     found = _counts_of(workload)
+    if zeros is None:  # an FPU multiplies any numbers in as many instructions
+        found = {name: count for name, count in found.items() if name != "doubled"}
     if "words" in found:  # which are no sums of 64 bits
         found = {**found, "wide": found["wide"] - found["words"]}
     summed = workload.macs or workload.kind.endswith(_TERMS) or adds(workload)
@@ -234,10 +238,13 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
 
 
 def adds(workload: Workload) -> bool:
-    """Whether a layer adds two tensors of floats, or does as little: of a sum, too, an operand may be 0."""
+    """Whether a layer adds two tensors of floats, or a number to one, or does as little: of a sum, too, an operand may
+    be 0."""
     counts, few = workload.parameters, 2 * workload.parameters.get("elements", 0)
     plain = workload.kind == "host_add" or ("region" in workload.kind and not set(counts) - _PLAIN)
-    return plain and len(workload.operands) == 3 and 0 < counts.get("floating", 0) <= few
+    operands = len(workload.operands)
+    one = operands == _OF_ONE and workload.kind in ("host_add", "host_sub", "host_mul")
+    return (one or (plain and operands == _OF_ONE + 1)) and 0 < counts.get("floating", 0) <= few
 
 
 def _counts_of(workload: Workload) -> Mapping[str, int]:

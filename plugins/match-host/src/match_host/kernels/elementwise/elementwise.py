@@ -87,13 +87,14 @@ class Body:
     def told(self) -> Mapping[str, int]:
         """What ``Built.told`` tells of one element: calls by function, where ``Work`` counts all as ``special``, and
         roots as divisions; ``sums``: additions of floats, which are calls, too, on cores without instructions;
-        ``compared``: comparisons of floats; ``unclipped``: requantisations whose shift leaves no more bits than the
-        result has."""
+        ``compared``: comparisons of floats; ``doubled``: products of floats and a power of two; ``unclipped``:
+        requantisations whose shift leaves no more bits than the result has."""
         real = [node for node in self.nodes if dtype_of(node.outputs[0]).kind == "f"]
         called = (n.op for n in real if n.op == "Sqrt" or _node_work(n, SCALAR_OPS[qualified_op(n)]).special)
         added = sum(node.op in _ADDED for node in real)
         unclipped = sum(_is_unclipped(node) for node in self.nodes)
-        found = {"sums": added, "compared": sum(map(_compared, real)), "unclipped": unclipped}
+        found = {"sums": added, "compared": sum(map(_compared, real)), "doubled": sum(map(_is_doubled, real))}
+        found["unclipped"] = unclipped
         return {**Counter(f"calls_{op.lower()}" for op in called), **{n: count for n, count in found.items() if count}}
 
 
@@ -263,6 +264,12 @@ def _requantised(node: gs.Node) -> Work:
 def _compared(node: gs.Node) -> int:
     """The comparisons of floats of an operator."""
     return len(node.inputs) - 1 if node.op in ("Max", "Min") else _COMPARED.get(node.op, 0)
+
+
+def _is_doubled(node: gs.Node) -> bool:
+    """Whether a product or a quotient changes the exponent only."""
+    values = [_uniform(tensor) for tensor in node.inputs] if node.op in ("Mul", "Div") else []
+    return any(value is not None and frexp(abs(value))[0] == 0.5 for value in values)
 
 
 def _is_unclipped(node: gs.Node) -> bool:
