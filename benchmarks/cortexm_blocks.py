@@ -278,7 +278,16 @@ def _squared(net: Net) -> None:
     net.result(net.add(op, y, net.constant([net.between(1, 2)], np.int64), keepdims=1), 8.0)
 
 
-#: Layers of several operators that units or compilers combine.
+def _plain_row(net: Net) -> None:
+    """A row times a matrix, without a bias."""
+    inputs, outputs = net.between(8, 90), net.between(2, 60)
+    weight = net.constant(net.rng.normal(0, 0.3, (inputs, outputs)))
+    if net.quantised:
+        weight = net.real(net.constant(net.rng.integers(-127, 128, (inputs, outputs)), np.int8), 0.003, 0)
+    net.result(net.add("MatMul", net.source(1, inputs), weight), 4.0)
+
+
+#: Layers of several operators that units or compilers combine, and plain ones.
 JOINED_KINDS: dict[str, Callable[[Net], None]] = {
     "scored": _scored,
     "scored_2": _scored,
@@ -287,6 +296,8 @@ JOINED_KINDS: dict[str, Callable[[Net], None]] = {
     "of_long_rows": _of_long_rows,
     "squared": _squared,
     "squared_2": _squared,
+    "plain_row": _plain_row,
+    "plain_row_2": _plain_row,
 }
 BLOCK_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"curved_conv_{number}": partial(_curved_conv, kernel=1 + 2 * (number % 2)) for number in range(4)},

@@ -95,6 +95,6 @@ def test_products_with_powers_of_two_are_told(factor, told):
     x, y = _real("x", 5, 20), _real("y", 5, 20)
     node = gs.Node("Mul", "scale", {}, [x, gs.Constant("c", np.array(factor, np.float32))], [y])
     work = host_workload("host_mul", build_elementwise((node,), "kernel"), node.outputs)
-    assert counts_of(work, 0.0).get("doubled", 0) == 100 * told and "doubled" not in counts_of(work)
+    assert counts_of(work, 0.25)["fractions"] == 75 * (not told) and "fractions" not in counts_of(work)
     assert figures_keys(work)[0] == "host_mul float, 2 memory 1 floating 1 steps"
     assert counts_of(work, 0.25)["nonzero"] == 75

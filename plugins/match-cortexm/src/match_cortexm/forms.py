@@ -221,16 +221,18 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     read; ``positions`` and ``visits``, windows of pooling and of depthwise convolutions and their taps; ``rest``, taps
     of channels that fill no vector; ``rows`` of operators on lines; ``others``, elements of a softmax but the largest
     of a row, whose exponential is that of 0. ``zeros``: the share of products and terms with an operand 0; with it,
-    ``nonzero`` counts the others, of float32."""
+    ``nonzero`` counts the others, of float32, and ``fractions`` those with one number that is no power of two."""
     found = _counts_of(workload)
-    if zeros is None:  # an FPU multiplies any numbers in as many instructions
-        found = {name: count for name, count in found.items() if name != "doubled"}
+    doubled = found.get("doubled", 0)
+    found = {name: count for name, count in found.items() if name != "doubled"}
     if "words" in found:  # which are no sums of 64 bits
         found = {**found, "wide": found["wide"] - found["words"]}
     summed = workload.macs or workload.kind.endswith(_TERMS) or adds(workload)
     if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found) or "tile_macs" in found:
         return found
     terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)
+    if len(workload.operands) == _OF_ONE and adds(workload):
+        found["fractions"] = round((found["floating"] - doubled) * (1 - zeros))
     terms = found["elements"] if adds(workload) else terms
     terms = round(workload.macs * _share(workload)) if "tiles" in found else found.get("inside", terms)
     constant = workload.parameters.get("zeros", 0) / max(1, workload.macs)
