@@ -85,9 +85,8 @@ class FittedCost(HostCostModel):
 
     def _luck(self, workload: Workload, keys: tuple[str, ...], guessed: bool) -> float:
         """What a kernel costs relative to its figures."""
-        if not _varied(workload) and not (guessed and _SINGLE in keys[0]):
-            return 1.0
-        return max(self.luck, _COMPUTED_LUCK) if _COMPUTED in keys[0] else self.luck
+        luck = self.luck if _varied(workload) or (guessed and _SINGLE in keys[0]) else 1.0
+        return max(luck, _COMPUTED_LUCK) if _COMPUTED in keys[0] else luck
 
     def _key(self, keys: tuple[str, ...]) -> str:
         return next((key for key in keys if key in self.figures), GENERAL)
