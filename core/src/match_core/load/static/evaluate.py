@@ -76,7 +76,7 @@ class Evaluator:
 
 
 def _dequantised(stored: Array, scale: Array, *zero: Array) -> list[Array] | None:
-    """One scale, as the reference implementation computes it, which takes 60 ms to start."""
+    """The bits of the reference implementation, which takes 60 ms to start; None for several scales, and weights."""
     if scale.size != 1 or stored.size > _DEQUANTISED_MAX or any(values.size != 1 for values in zero):
         return None
     moved = stored.astype(np.float32) - sum(values.astype(np.float32).reshape(()) for values in zero)
