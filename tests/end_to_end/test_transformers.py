@@ -131,7 +131,7 @@ NETWORKS = {
 #: itself further from its float model than the others.
 FLOAT_LOSS = 0.002
 FLOAT_LOSS_OF = {"whisper_tiny_l1_int8_qdq": 0.006}
-#: Networks that ``match verify`` must refuse, because their program has less than 20 dB: 17.5 dB, by ITA's softmax.
+#: Networks that ``match verify`` must refuse, because ITA's softmax leaves less than 20 dB: 17.5 dB, 23.2 without.
 LOSSY = ("whisper_tiny_l1_int8_qdq",)
 #: Largest difference of a value, as share of the largest.
 LARGEST_ERROR = 0.2
@@ -166,7 +166,8 @@ def run_encoder(folder: Path, plugins: Plugins, samples: int | None = 1, **optio
         folder / "model.onnx", "ita", arrays=load_inputs(folder, samples), quantized_io=True, **options
     )
     result = verify_model(request, plugins)
-    assert result.bit_exact and result.ok == (folder.name not in LOSSY)
+    exact_softmax = "ita_softmax" in options.get("without_passes", ())
+    assert result.bit_exact and result.ok == (exact_softmax or folder.name not in LOSSY)
     return result
 
 
