@@ -14,16 +14,19 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import process_time
-from typing import Literal
 
 from match_beyond.network import Network
 from match_beyond.search import least_bytes
-from match_core.contract.compilation import Compilation
+from match_core import hookimpl
 from match_core.contract.errors import InfeasibleError
+from match_core.contract.fitting import Fit, FitRequest
 from match_core.contract.observe import NullObserver
 from match_core.pipeline import CompileRequest, compile_model
+from match_core.plugin.discovery import Found
 from match_core.plugin.facade import Plugins
 from match_verify.verify import VerifyRequest, verify_model
 
@@ -32,6 +35,8 @@ from benchmarks.tables import ROOT, Cell, Column, Table
 
 MODELS = ROOT.parent / "shared" / "models"
 STEPS = 12
+#: Bytes in which nothing fits.
+NOTHING = 1024
 MADE: dict[str, Callable[[Path], Path]] = {
     "unet_48": lambda path: unet(path, size=48, width=8, levels=2),
     "mobilenet_v2_48": lambda path: mobilenet_v2(path, size=48, classes=10, stages=4),
@@ -59,16 +64,36 @@ COLUMNS = (
 )
 
 
+@dataclass
+class Capture:
+    """A plugin that keeps the requests for models that fit, and leaves them to others."""
+
+    match_contract = 1
+    requests: list[FitRequest] = field(default_factory=list)
+
+    @hookimpl(tryfirst=True)
+    def match_fit(self, request: FitRequest) -> Fit | None:
+        """Keep the request."""
+        self.requests.append(request)
+        return None
+
+
+def least_of(model: Path, target: str, home: str) -> int:
+    """The least bytes of the home memory that any program needs."""
+    capture = Capture()
+    plugins = Plugins.load([Found("capture", "benchmarks", "0", lambda: capture)])
+    with suppress(InfeasibleError):
+        compile_model(CompileRequest(model, target, memory=((home, NOTHING),)), plugins, NullObserver())
+    request = capture.requests[0]
+    return least_bytes(request, Network.of(request.model, request.mapping, request.overlaps))[0]
+
+
 def sizes(model: Path, target: str, plugins: Plugins) -> tuple[str, list[int]]:
     """The home memory, and the sizes to try: from what the default program uses with all of it down to the least that
     any program needs."""
-
-    def compiled(execution: Literal["auto", "sequential"]) -> Compilation:
-        return compile_model(CompileRequest(model, target, execution=execution), plugins, NullObserver()).compilation
-
-    program, sequential = compiled("auto").program, compiled("sequential")
+    program = compile_model(CompileRequest(model, target), plugins, NullObserver()).compilation.program
     used = next(use.used_bytes for use in program.memory if use.memory == program.soc.home)
-    least, _ = least_bytes(Network.of(sequential.model, sequential.mapping))
+    least = least_of(model, target, program.soc.home)
     below = [(used - (used - least) * step // (STEPS - 1)) // 16 * 16 for step in range(1, STEPS)]
     return program.soc.home, [-(-used // 16) * 16, *below]
 

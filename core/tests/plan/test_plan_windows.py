@@ -6,6 +6,7 @@ import match_concurrent.planning.timing as timing
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from match_concurrent.planning.improve import _capacities
 from match_concurrent.planning.pack import free_times
 from match_concurrent.planning.problem import Access, Box, Item, Job, Lane, Problem
 from match_concurrent.planning.scope import rebased, scope_of
@@ -80,3 +81,10 @@ def test_a_rebased_scope_counts_from_its_first_release() -> None:
     assert [start + base for start, _ in moved_times] == [start for start, _ in times]
     slack = {cycles - r - t for r, t in zip(scope.release, scope.tail, strict=True)}
     assert {moved_cycles - r - t for r, t in zip(moved.release, moved.tail, strict=True)} == slack
+
+
+def test_memories_of_similar_size_share_the_smaller_ones_of_the_local_search() -> None:
+    assert _capacities(1_000_000) == (1_000_000, 983_040, 917_504)
+    assert _capacities(1_010_000)[1:] == _capacities(1_000_000)[1:]
+    assert _capacities(100) == (100, 96, 88)
+    assert _capacities(1) == (1, 0, 0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from match_core.contract.candidate import Candidate
     from match_core.contract.hardware import Soc
     from match_core.contract.mapping import Assignment, Mapping
     from match_core.contract.model import Model
@@ -20,7 +21,8 @@ class FitRequest:
     along rows into several of the same operators; it lists the Slice and Concat nodes between them in ``Model.parts``,
     and the tensors whose home is the Soc's store in ``Model.away``. ``attempt`` returns the modelled cycles of its
     program, None if it does not fit; it receives an assignment for every node in ``parts``. ``overlaps`` of kernels.
-    ``divisible``: False if no rewritten model can run, so that only a bound is requested."""
+    ``divisible``: False if no rewritten model can run, so that only a bound is requested. ``candidates``: those that
+    the layers of any program come from; ``streams``: whether one may have its constants in the store."""
 
     model: Model
     soc: Soc
@@ -28,6 +30,8 @@ class FitRequest:
     attempt: Callable[[Model, tuple[Assignment, ...]], int | None]
     overlaps: tuple[Overwrite, ...] = ()
     divisible: bool = True
+    candidates: tuple[Candidate, ...] = ()
+    streams: Callable[[Candidate], bool] = bool
 
 
 @dataclass(frozen=True)

@@ -280,8 +280,7 @@ class Soc:
 
     @property
     def swap_link(self) -> Link | None:
-        """The link over which tensors are copied to the store and back; None if there is none, or the store is
-        read-only."""
+        """The link over which tensors are copied to the store and back; None if there is none or it is read-only."""
         writable = self.store is not None and self.memory(self.store).kind == "ram"
         return self.link_between(self.home, self.store or "") if writable else None
 

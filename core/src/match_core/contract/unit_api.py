@@ -261,8 +261,7 @@ class TwinApi:
 
 @dataclass(frozen=True, slots=True)
 class BuildNode:
-    """A node of the program that has code: its number in the profiling hooks, and its ``title`` (not yet safe for
-    C)."""
+    """A node of the program that has code: its number in the profiling hooks, and its ``title``, not yet safe for C."""
 
     index: int
     unit: str

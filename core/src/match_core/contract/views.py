@@ -36,8 +36,7 @@ class SwapAreaView:
 @dataclass(frozen=True, slots=True)
 class TensorView:
     """A graph input or output in the public API; ``comment``: a complete comment for the line above its field;
-    ``memory``: the memory that the program expects it in; ``quantisation``: the real values of its integers, if
-    known."""
+    ``memory``: where the program expects it; ``quantisation``: the real values of its integers, if known."""
 
     name: str
     field: str

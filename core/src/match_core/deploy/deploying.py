@@ -111,10 +111,10 @@ class Deploying:
         return found if found is None or limit is None or (found.sequential_cycles or 0) < limit else None
 
     def _fit(self, cache: ScheduleCache, sequential: Sequential, attempt: _Attempt | None) -> Fit | None:
-        lowering = Lowering(sequential.model, self._scheduler(self.soc, cache), self.titles(sequential.model))
-        overlaps = lowering.code(sequential.mapping.assignments).needs.overlaps
-        model, mapping, divisible = sequential.model, sequential.mapping, attempt is not None
-        return self.plugins.fit(FitRequest(model, self.soc, mapping, attempt or (lambda *_: None), overlaps, divisible))
+        scheduler, model, mapping = self._scheduler(self.soc, cache), sequential.model, sequential.mapping
+        overlaps = Lowering(model, scheduler, self.titles(model)).code(mapping.assignments).needs.overlaps
+        ways = (attempt or (lambda *_: None), overlaps, attempt is not None, self.candidates.legal)
+        return self.plugins.fit(FitRequest(model, self.soc, mapping, *ways, scheduler.can_stream))
 
     def _may_run_concurrently(self, sequential: Mapping) -> bool:
         allowed = {"auto": not sequential.final, "concurrent": True, "sequential": False}[self.options.execution]

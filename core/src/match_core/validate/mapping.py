@@ -75,7 +75,7 @@ def _cover_faults(graph: gs.Graph, mapping: Mapping) -> Iterator[str]:
 def _share_faults(names: tuple[str, ...], parts: Sequence[Candidate]) -> Iterator[str]:
     """Shares of an operator follow each other along one axis of the output, from its first index to its last."""
     reached, along = 0, set()
-    for part in sorted(parts, key=_first):
+    for part in sorted(parts, key=lambda part: part.share.first if part.share else -1):
         share = part.share
         if share is None:
             continue
@@ -85,10 +85,6 @@ def _share_faults(names: tuple[str, ...], parts: Sequence[Candidate]) -> Iterato
         along.add(divided_axis(share))
     if len(along) != 1 or {size for _, size in along} != {reached}:
         yield f"shares of {names} are along (stride, size) {sorted(along)} and end at {reached}"
-
-
-def _first(part: Candidate) -> int:
-    return -1 if part.share is None else part.share.first
 
 
 def divided_axis(share: Share) -> tuple[int, int]:

@@ -46,7 +46,7 @@ class Network:
     """``last``: the position of the last layer that reads a tensor, by name; ``made``: of the layer that makes it;
     ``ends``: graph inputs and outputs, which the caller provides in the home memory; ``leads``: by result and input,
     the bytes that the result must begin before the input to overwrite it; ``axes``: of rows, by tensor, where it is not
-    axis 1."""
+    axis 1; ``shown``: by tensor that a view reads or makes, the one whose bytes it may share, through other tensors."""
 
     layers: tuple[Layer, ...]
     tensors: dict[str, gs.Tensor]
@@ -56,6 +56,7 @@ class Network:
     ends: frozenset[str]
     leads: dict[tuple[str, str], int] = field(default_factory=dict)
     axes: dict[str, int] = field(default_factory=dict)
+    shown: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, model: Model, mapping: Mapped, overlaps: Sequence[Overwrite] = ()) -> Network:
@@ -68,6 +69,7 @@ class Network:
         inputs, outputs = ({tensor.name for tensor in ends} for ends in (graph.inputs, graph.outputs))
         layers, tensors = [], {tensor.name: tensor for tensor in graph.inputs}
         axes: dict[str, int] = {}
+        shown: dict[str, str] = {}
         for assignment in mapping.assignments:
             candidate = assignment.candidate
             nodes = candidate.match.nodes
@@ -82,6 +84,9 @@ class Network:
             turned = turned_axes(nodes)
             if all(name in inputs and readers[name] <= names for name in reads):
                 axes.update(turned)
+            if candidate.pattern.view:
+                for name in (*list(reads)[1:], *makes):
+                    shown[_whose(shown, name)] = _whose(shown, next(iter(reads), name))
             steps = () if candidate.pattern.view or len(makes) != 1 else _steps(nodes, axes)
             cycles = assignment.schedule.cost.total_cycles
             layers.append(Layer(nodes, tuple(reads), makes, cycles, constants, steps))
@@ -93,7 +98,11 @@ class Network:
         sizes = {name: tensor_bytes(tensor) for name, tensor in tensors.items()}
         ends = frozenset((*outputs, *(tensor.name for tensor in graph.inputs)))
         leads = {(overlap.output, overlap.input): overlap.lead_bytes for overlap in overlaps}
-        return cls(tuple(layers), tensors, sizes, where, last, ends, leads, axes)
+        return cls(tuple(layers), tensors, sizes, where, last, ends, leads, axes, shown)
+
+    def whose(self, name: str) -> str:
+        """The same tensor for all tensors that may share bytes because of views."""
+        return _whose(self.shown, name)
 
     def saved_bytes(self, position: int, dying: Container[str]) -> int:
         """The most bytes that results of a layer can share with the inputs ``dying``."""
@@ -123,6 +132,12 @@ class Network:
             for name, made in self.made.items()
             if made < position <= self.last.get(name, -1) and name not in self.ends
         )
+
+
+def _whose(shown: Mapping[str, str], name: str) -> str:
+    while (other := shown.get(name, name)) != name:
+        name = other
+    return name
 
 
 def _steps(nodes: tuple[gs.Node, ...], axes: Mapping[str, int]) -> tuple[Step, ...]:

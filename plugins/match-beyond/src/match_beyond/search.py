@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from match_core.contract.fitting import Fit
 
 from match_beyond.choice import Chooser
+from match_beyond.constants import least_constants
 from match_beyond.network import Network
 from match_beyond.parts import assigned
 from match_beyond.rewrite import rewritten
@@ -38,7 +39,7 @@ def fit(request: FitRequest, kind: Callable[[Network, Link | None, bool], Choose
     memory that the network requires. ``kind`` makes the chooser."""
     soc = request.soc
     network = Network.of(request.model, request.mapping, request.overlaps)
-    bound, reason = least_bytes(network)
+    bound, reason = least_bytes(request, network)
     home = soc.memory(soc.home).size_bytes
     if bound > home or not request.divisible:
         return Fit(None, reason)
@@ -69,21 +70,30 @@ def fit(request: FitRequest, kind: Callable[[Network, Link | None, bool], Choose
     return Fit(min(fitting)[3] if fitting else None, reason)
 
 
-def least_bytes(network: Network) -> tuple[int, str]:
-    """A lower bound of the home memory in which any program can run whose tasks compute whole rows, and why: the rows
-    that some layer reads for one row of its result, that row, and the caller's inputs and outputs."""
+def least_bytes(request: FitRequest, network: Network) -> tuple[int, str]:
+    """A lower bound of the home memory in which any program can run whose tasks compute whole rows, and why: constants,
+    the caller's inputs and outputs, the rows that some layer reads for one row of its result, and that row. Tensors
+    count only where no memory behind the home memory has room for them."""
+    constants = least_constants(request)
+    weights = f"constants need at least {constants} bytes" if constants else ""
+    if request.soc.overflow is not None:
+        return constants, weights
     callers = sum(network.sizes[name] for name in network.ends)
-    most, where = 0, ""
+    ends, most, where = {network.whose(name) for name in network.ends}, 0, ""
     for position, layer in enumerate(network.layers):
-        names = [name for name in dict.fromkeys((*layer.reads, *layer.makes)) if name not in network.ends]
-        need = sum(network.sizes[name] for name in names)
-        if layer.steps and (found := extents_of(network, position, position + 1, (1,))) is not None:
-            need = sum(_row(network, position, name) for name in names) if found.legal[0] else need
+        names = dict.fromkeys((*layer.reads, *layer.makes))
+        divided = layer.steps and (found := extents_of(network, position, position + 1, (1,))) and found.legal[0]
+        apart: dict[str, int] = {}
+        for name in names:
+            size = _row(network, position, name) if divided else network.sizes[name]
+            apart[network.whose(name)] = max(size, apart.get(network.whose(name), 0))
+        need = sum(size for name, size in apart.items() if name not in ends)
         need -= min(need // 2, network.saved_bytes(position, names))
         if need > most:
             most, where = need, ", ".join(repr(node.name) for node in layer.nodes)
     alone = f"{where} alone needs {most} bytes, " if where else ""
-    return callers + most, f"{alone}graph inputs and outputs need {callers} bytes"
+    reasons = f"{alone}graph inputs and outputs need {callers} bytes", weights
+    return callers + most + constants, ", ".join(reason for reason in reasons if reason)
 
 
 def _row(network: Network, position: int, name: str) -> int:

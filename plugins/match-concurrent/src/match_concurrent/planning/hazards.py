@@ -92,12 +92,14 @@ def _common_unit(touches: list[list[Touch]]) -> int:
 
 def _view(table: NDArray[np.int32], base: int, box: Box, unit: int) -> NDArray[np.int32]:
     """The columns of a table for the bytes of a box, without a copy."""
-    from numpy.lib.stride_tricks import as_strided
+    import numpy as np
 
-    start, width = (base + box.first) // unit, table.strides[1]
+    start, width = (base + box.first) // unit, table.itemsize
     shape = (table.shape[0], *(count for count, _ in box.levels), box.row_bytes // unit)
     strides = (table.strides[0], *(stride // unit * width for _, stride in box.levels), width)
-    return as_strided(table[:, start:], shape, strides)
+    # A fraction of the time of as_strided.
+    view: NDArray[np.int32] = np.ndarray(shape, table.dtype, table, start * width, strides)
+    return view
 
 
 def reduced(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 from match_core.contract.mapping import SolverStatus
@@ -13,6 +14,7 @@ from match_concurrent.planning.bounds import lower_bound
 from match_concurrent.planning.heuristic import drafts_of
 from match_concurrent.planning.joint import JointModel
 from match_concurrent.planning.moves import moved_jobs
+from match_concurrent.planning.orders import Order, low_memory, orders
 from match_concurrent.planning.pack import free_times
 from match_concurrent.planning.scope import scope_of
 from match_concurrent.planning.timing import Known, shortest
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
 ORDER_PART, ORDER_TURNS = 0.4, (1 / 32, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
 #: Moves of the local search per deterministic second.
 TURNS = 200
-#: The parts of the memory, in sixteenths, in which the local search begins: on Carfield it finds ResNet8's program
-#: without waiting in 123,480 and in 271,264 bytes, and not in 143,656 and 310,016.
-TIGHT = (16, 15, 14)
+#: The local search also begins in this number of smaller memories: multiples of the power of two that has so many bits
+#: less than the size (6 to 12 % of it). Sizes that differ a little share these, so a little more memory makes programs
+#: slower less often.
+SMALLER, PART_BITS = 3, 4
 #: The share of the effort for a large graph that one window may use.
 WINDOW_SECONDS = 0.4
 #: Windows move over the order again only if that shortened the program by more than this part.
@@ -50,15 +53,14 @@ def improved(problem: Problem, draft: Draft, options: PlanOptions) -> tuple[Draf
 
 
 def _at_once(problem: Problem, draft: Draft, bound: int, seconds: float) -> tuple[Draft, int]:
-    drafts, finish, bound, left = _ordered(problem, draft, bound, seconds)
-    draft = min([draft, *drafts], key=lambda found: found.cycles)
+    found, finish, bound, left = _ordered(problem, _order(draft), draft.cycles, bound, seconds)
+    draft = min([draft, *_drafts(problem, found)], key=_cycles)
     if draft.cycles <= finish:  # memory delays nothing
         return draft, bound
-    start = draft
-    for parts in TIGHT:
+    more, *_ = _ordered(problem, low_memory(problem), draft.cycles, bound, seconds)
+    for kind, capacity in product((tuple(orders(problem).values()), found, more), _capacities(problem.capacity_bytes)):
         if draft.cycles > bound:
-            tight = replace(problem, capacity_bytes=problem.capacity_bytes * parts // max(TIGHT))
-            draft = min(draft, moved_jobs(tight, start, int(TURNS * seconds)), key=lambda found: found.cycles)
+            draft = min(draft, _moved(replace(problem, capacity_bytes=capacity), kind, draft, seconds), key=_cycles)
     while draft.cycles > bound and left > 0:
         better, answer = JointModel(problem, draft, left / 2).solve()
         left -= max(answer.seconds, seconds / 8)
@@ -68,14 +70,35 @@ def _at_once(problem: Problem, draft: Draft, bound: int, seconds: float) -> tupl
     return draft, bound
 
 
-def _ordered(problem: Problem, draft: Draft, bound: int, seconds: float) -> tuple[list[Draft], int, int, float]:
-    """Orders jobs without memory: drafts of the found orders, the least makespan without memory, its bound, and the
-    effort that is left."""
-    order: Sequence[int] = _order(draft)
+def _moved(tight: Problem, found: Sequence[Order], draft: Draft, seconds: float) -> Draft:
+    """The result of local search in this memory from the best of these orders; ``draft`` if none fits."""
+    start = min(_drafts(tight, found), key=_cycles, default=None)
+    return draft if start is None else moved_jobs(tight, start, int(TURNS * seconds))
+
+
+def _capacities(size_bytes: int) -> tuple[int, ...]:
+    """The sizes of memory in which the local search begins: all of it, and the next smaller multiples of a part."""
+    part = max(1, 1 << size_bytes.bit_length() >> PART_BITS)
+    return (size_bytes, *(part * max(0, (size_bytes - 1) // part - n) for n in range(SMALLER)))
+
+
+def _drafts(problem: Problem, found: Sequence[Order]) -> list[Draft]:
+    return [draft for order in found for draft in drafts_of(problem, order, "constraint solving")]
+
+
+def _cycles(draft: Draft) -> int:
+    return draft.cycles
+
+
+def _ordered(
+    problem: Problem, order: Order, most: int, bound: int, seconds: float
+) -> tuple[list[Order], int, int, float]:
+    """Orders jobs without memory: the found orders, the least makespan without memory (at most ``most``), its bound,
+    and the effort that is left."""
     left = seconds
     times = free_times(problem, order)
-    finish = min(draft.cycles, _finish(problem, times))
-    drafts: list[Draft] = []
+    finish = min(most, _finish(problem, times))
+    found: list[Order] = []
     for part in ORDER_TURNS:
         scope = scope_of(problem, order, times, 0, len(order))
         timed = shortest(problem, scope, times, finish, seconds * ORDER_PART * part, count=False)
@@ -84,11 +107,11 @@ def _ordered(problem: Problem, draft: Draft, bound: int, seconds: float) -> tupl
             break
         order = _as_started(order, timed.starts)
         times = free_times(problem, order)
-        drafts += drafts_of(problem, order, "constraint solving")
+        found.append(order)
         before, finish = finish, _finish(problem, times)
         if not bound < finish < before:
             break
-    return drafts, finish, bound, left
+    return found, finish, bound, left
 
 
 def _in_windows(problem: Problem, draft: Draft, bound: int, options: PlanOptions) -> Draft:
@@ -129,9 +152,9 @@ def _finish(problem: Problem, times: Sequence[tuple[int, int]]) -> int:
     return max(end for _, end in times) + problem.signalling.notify_cycles
 
 
-def _as_started(order: Sequence[int], starts: dict[int, int]) -> list[int]:
+def _as_started(order: Order, starts: dict[int, int]) -> Order:
     place = {number: position for position, number in enumerate(order)}
-    return sorted(starts, key=lambda n: (starts[n], place[n]))
+    return tuple(sorted(starts, key=lambda n: (starts[n], place[n])))
 
 
 def _order(draft: Draft) -> tuple[int, ...]:

@@ -56,8 +56,11 @@ class _Walk:
         """Make room for a job and run it; False if there is no room."""
         job = self.problem.jobs[number]
         needed = [item for item in job.items if self.problem.items[item].owned]
-        before = self._saved()
-        if not self._fetch_all(needed, number):
+        missing = any(self.arena.address_of(item) is None for item in needed)
+        before = self._saved() if missing and self.problem.link is not None else None
+        if missing and not self._fetch_all(needed, number):
+            if before is None:
+                return False
             self._restore(before)
             if not self._rearrange(needed, number):
                 return False
