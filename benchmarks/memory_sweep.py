@@ -93,7 +93,7 @@ def sizes(model: Path, target: str, plugins: Plugins) -> tuple[str, list[int]]:
     any program needs."""
     program = compile_model(CompileRequest(model, target), plugins, NullObserver()).compilation.program
     used = next(use.used_bytes for use in program.memory if use.memory == program.soc.home)
-    least = least_of(model, target, program.soc.home)
+    least = max(NOTHING, least_of(model, target, program.soc.home))
     below = [(used - (used - least) * step // (STEPS - 1)) // 16 * 16 for step in range(1, STEPS)]
     return program.soc.home, [-(-used // 16) * 16, *below]
 

@@ -287,7 +287,7 @@ def test_every_hook_is_answered_by_its_example(example_package: ModuleType, tmp_
     plan = plugins.plan(_plan_request(plugins), lambda _: "")
     assert plan is not None and plan.program.soc.name == "mychip"
     asked = _plan_request(plugins)
-    fit = plugins.fit(FitRequest(asked.model, plugins.soc("mychip"), asked.mapping, lambda model, parts: 1))
+    fit = plugins.fit(FitRequest(asked.model, plugins.soc("mychip"), asked.mapping, lambda *_: 1))
     assert fit is not None and fit.model is asked.model
     assert "mysim" in [runner.name for runner in plugins.runners()]
     assert "hello" in [command.name for command in plugins.commands()]

@@ -20,16 +20,17 @@ class FitRequest:
     sequential mapping, whose assignments are the model's layers with their cycles. A rewritten model divides layers
     along rows into several of the same operators; it lists the Slice and Concat nodes between them in ``Model.parts``,
     and the tensors whose home is the Soc's store in ``Model.away``. ``attempt`` returns the modelled cycles of its
-    program, None if it does not fit; it receives an assignment for every node in ``parts``. ``overlaps`` of kernels.
-    ``divisible``: False if no rewritten model can run, so that only a bound is requested. ``candidates``: those that
-    the layers of any program come from; ``streams``: whether one may have its constants in the store."""
+    program, None if it does not fit; it receives an assignment for every node in ``parts``, or indices of candidates
+    without which it makes the program of ``model``. ``overlaps`` of kernels. ``divisible``: False if no rewritten model
+    can run. ``candidates``: all; ``offered``: with schedules; ``streams``: whether one may stream its constants."""
 
     model: Model
     soc: Soc
     mapping: Mapping
-    attempt: Callable[[Model, tuple[Assignment, ...]], int | None]
+    attempt: Callable[[Model, tuple[Assignment, ...], frozenset[int]], int | None]
     overlaps: tuple[Overwrite, ...] = ()
     divisible: bool = True
+    offered: tuple[Assignment, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     streams: Callable[[Candidate], bool] = bool
 

@@ -28,7 +28,6 @@ from match_core.version import __version__
 
 if TYPE_CHECKING:
     from match_core.contract.candidate import Candidate, Candidates, Refusal
-    from match_core.contract.fitting import Fit
     from match_core.contract.hardware import Soc, Unit
     from match_core.contract.mapping import Assignment, Mapping
     from match_core.contract.model import Model
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from match_core.map.convert import Converted
     from match_core.plugin.facade import Plugins
 
-    _Attempt = Callable[[Model, tuple[Assignment, ...]], "int | None"]
 
 #: So many programs in a row that are not better end the moves of tensors: one may be too few (an estimate).
 IDLE = 3
@@ -69,7 +67,8 @@ class Deploying:
         cache = ScheduleCache(schedule_directory() if code else None, __version__, code or "")
         sequential = self._sequential(self._scheduler(self.soc, cache))
         plain = sequential.deployment
-        if sequential.error is not None and (fitted := self._fitted(cache, sequential)) is not None:
+        divisible = bool(self._host_copies()) or all(unit.memory is None for unit in self.units)
+        if sequential.error is not None and divisible and (fitted := self._fitted(cache, sequential)) is not None:
             return fitted
         cycles = plain.program.predicted_cycles if plain is not None else None
         declined = None
@@ -80,22 +79,21 @@ class Deploying:
             if found is not None and found.deployment.program.predicted_cycles < (cycles or 0):
                 declined = found.deployment.program.predicted_cycles
         if plain is None:
-            assert sequential.error is not None
-            raise reasoned(sequential.error, "in any program", self._fit(cache, sequential, None))
+            fitted = self._fitted(cache, sequential, divisible=False)
+            assert fitted is not None
+            return fitted
         return Deployed(sequential.model, plain, sequential.refused, sequential.offered, cycles, declined)
 
-    def _fitted(self, cache: ScheduleCache, sequential: Sequential) -> Deployed | None:
-        """The program of a rewritten model that fits (hook ``match_fit``); None if there is none. InfeasibleError
-        MATCH-M001 with a lower bound if the package proves that there is none."""
-        error, plain, swaps = sequential.error, sequential.deployment, self._host_copies()
-        if error is None or not (swaps or all(unit.memory is None for unit in self.units)):
-            return None
+    def _fitted(self, cache: ScheduleCache, sequential: Sequential, *, divisible: bool = True) -> Deployed | None:
+        """The program of a rewritten model that fits (hook ``match_fit``), or with other candidates; None if there is
+        none. InfeasibleError MATCH-M001 with a lower bound if the package proves that, or nothing else is left."""
+        error, plain = sequential.error, sequential.deployment
         made: list[tuple[Model, Deployed]] = []
 
-        def attempt(model: Model, parts: tuple[Assignment, ...]) -> int | None:
-            offered = self.match(model)
-            legal = tuple(c for c in offered.legal if model.parts.isdisjoint(c.node_names))
-            other = replace(self, model=model, candidates=replace(offered, legal=legal), parts=parts)
+        def attempt(model: Model, parts: tuple[Assignment, ...], without: frozenset[int]) -> int | None:
+            given, offered = (self.model, self.candidates) if without else (model, self.match(model))
+            legal = tuple(c for c in offered.legal if given.parts.isdisjoint(c.node_names) and c.index not in without)
+            other = replace(self, model=given, candidates=replace(offered, legal=legal), parts=parts)
             found = other._sequential(self._scheduler(self.soc, cache))
             if found.deployment is None:
                 return None
@@ -103,18 +101,17 @@ class Deploying:
             made.append((model, Deployed(found.model, found.deployment, found.refused, found.offered, cycles)))
             return cycles
 
-        fit = self._fit(cache, sequential, attempt)
-        if fit is not None and fit.model is None and plain is None:
-            raise reasoned(error, f"in stripes, and with tensors in {self.soc.store}" if swaps else "in stripes", fit)
-        found = next((deployed for model, deployed in made if fit is not None and model is fit.model), None)
-        limit = plain.program.predicted_cycles if plain is not None else None
-        return found if found is None or limit is None or (found.sequential_cycles or 0) < limit else None
-
-    def _fit(self, cache: ScheduleCache, sequential: Sequential, attempt: _Attempt | None) -> Fit | None:
         scheduler, model, mapping = self._scheduler(self.soc, cache), sequential.model, sequential.mapping
         overlaps = Lowering(model, scheduler, self.titles(model)).code(mapping.assignments).needs.overlaps
-        ways = (attempt or (lambda *_: None), overlaps, attempt is not None, self.candidates.legal)
-        return self.plugins.fit(FitRequest(model, self.soc, mapping, *ways, scheduler.can_stream))
+        ways = (attempt, overlaps, divisible, sequential.offered, self.candidates.legal, scheduler.can_stream)
+        fit = self.plugins.fit(FitRequest(model, self.soc, mapping, *ways))
+        fitting = (deployed for given, deployed in made if fit is not None and given is fit.model)
+        found = min(fitting, key=lambda deployed: deployed.sequential_cycles or 0, default=None)
+        if error is not None and plain is None and found is None and (fit is not None or not divisible):
+            stripes = f"in stripes, and with tensors in {self.soc.store}" if self._host_copies() else "in stripes"
+            raise reasoned(error, stripes if divisible else "in any program", fit)
+        limit = plain.program.predicted_cycles if plain is not None else None
+        return found if found is None or limit is None or (found.sequential_cycles or 0) < limit else None
 
     def _may_run_concurrently(self, sequential: Mapping) -> bool:
         allowed = {"auto": not sequential.final, "concurrent": True, "sequential": False}[self.options.execution]

@@ -38,8 +38,12 @@ def least_constants(request: FitRequest) -> int:
 
 
 def _need(candidate: Candidate, weights: Sequence[int]) -> int:
-    sizes = sorted((far_bytes(o) for o in candidate.workload.operands if o.role == "constant"), reverse=True)
-    return min(sum(weights), sum(sizes[: len(weights)]))
+    return min(sum(weights), sum(sorted(constant_sizes(candidate), reverse=True)[: len(weights)]))
+
+
+def constant_sizes(candidate: Candidate) -> list[int]:
+    """Bytes of the constants of a candidate."""
+    return [far_bytes(operand) for operand in candidate.workload.operands if operand.role == "constant"]
 
 
 def _weights(candidates: Sequence[Candidate]) -> dict[str, int]:

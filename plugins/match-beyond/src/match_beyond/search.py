@@ -1,4 +1,5 @@
-"""Finds a rewritten model that fits: choices for several sizes of memory, compiled and compared."""
+"""Finds a program that fits: of a model with layers in stripes, by choices for several sizes of memory, compiled and
+compared; or of lighter candidates."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from match_core.contract.fitting import Fit
 
 from match_beyond.choice import Chooser
 from match_beyond.constants import least_constants
+from match_beyond.lighter import fits_with_lighter
 from match_beyond.network import Network
 from match_beyond.parts import assigned
 from match_beyond.rewrite import rewritten
@@ -35,14 +37,25 @@ COMPARED = 2
 
 
 def fit(request: FitRequest, kind: Callable[[Network, Link | None, bool], Chooser] = Chooser) -> Fit | None:
-    """A model that fits, the one whose program has the fewest cycles of those that were made; or a lower bound of the
-    memory that the network requires. ``kind`` makes the chooser."""
+    """A model that fits: in stripes, else the same one with lighter candidates; or a lower bound of the memory that the
+    network requires. ``kind`` makes the chooser."""
     soc = request.soc
     network = Network.of(request.model, request.mapping, request.overlaps)
     bound, reason = least_bytes(request, network)
     home = soc.memory(soc.home).size_bytes
-    if bound > home or not request.divisible:
+    if bound > home:
         return Fit(None, reason)
+    model = _divided(request, network, kind) if request.divisible else None
+    if model is None and fits_with_lighter(request):
+        model = request.model
+    return Fit(model, reason)
+
+
+def _divided(
+    request: FitRequest, network: Network, kind: Callable[[Network, Link | None, bool], Chooser]
+) -> Model | None:
+    """The model with layers in stripes whose program has the fewest cycles of those that were made and fit."""
+    soc, home = request.soc, request.soc.memory(request.soc.home).size_bytes
     free = home - sum(network.sizes[name] for name in network.ends)
     reserves = GAPS if soc.mapped and soc.swap_link is None else RESERVES
     tried: set[Choice] = set()
@@ -64,10 +77,10 @@ def fit(request: FitRequest, kind: Callable[[Network, Link | None, bool], Choose
                 continue
             tried.add(choice)
             model = rewritten(request.model, network, choice)
-            cycles = request.attempt(model, assigned(model, soc.host))
+            cycles = request.attempt(model, assigned(model, soc.host), frozenset())
             if cycles is not None:
                 fitting.append((cycles, len(fitting), choice, model))
-    return Fit(min(fitting)[3] if fitting else None, reason)
+    return min(fitting)[3] if fitting else None
 
 
 def least_bytes(request: FitRequest, network: Network) -> tuple[int, str]:
