@@ -1,5 +1,5 @@
-"""Small networks of published programs for microcontrollers, for ``benchmarks.cortexm_layers``: its eleventh set, listed
-before any of their layers was counted. Sizes are other ones than those of the programs.
+"""Small networks of published programs for microcontrollers, for ``benchmarks.cortexm_layers``: its eleventh set,
+listed before any of their layers was counted. Sizes are other ones than those of the programs.
 
 All are made with a fixed seed, in float32, and quantised to 8 bits by ONNX Runtime's static quantiser.
 """
@@ -89,15 +89,15 @@ def _flying(graph: Graph) -> str:
 
 def _ten_classes(graph: Graph) -> str:
     """Wide windows, a maximum and averages, as the first example of CMSIS-NN has them."""
-    x = graph.node("Relu", graph.node("MaxPool", graph.conv("x", 3, 18, (5, 5), relu=False), **_three(graph)))
-    x = graph.node("AveragePool", graph.conv(x, 18, 10, (5, 5)), **_three(graph))
-    x = graph.node("AveragePool", graph.conv(x, 10, 20, (5, 5)), **_three(graph))
+    x = graph.node("Relu", _three(graph, "MaxPool", graph.conv("x", 3, 18, (5, 5), relu=False)))
+    x = _three(graph, "AveragePool", graph.conv(x, 18, 10, (5, 5)))
+    x = _three(graph, "AveragePool", graph.conv(x, 10, 20, (5, 5)))
     return graph.node("Softmax", linear(graph, graph.node("Flatten", x), 20 * 9, 10), axis=-1)
 
 
-def _three(graph: Graph) -> dict[str, list[int]]:
+def _three(graph: Graph, op: str, x: str) -> str:
     """Windows of three rows and columns, two apart, which may reach over the end of an image."""
-    return {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [0, 0, 1, 1]}
+    return graph.node(op, x, kernel_shape=[3, 3], strides=[2, 2], pads=[0, 0, 1, 1])
 
 
 def _bearings(graph: Graph) -> str:
