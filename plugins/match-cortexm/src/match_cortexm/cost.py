@@ -33,6 +33,8 @@ _LUCK, _SOFTMAX, _MAXIMA, _SINGLE = 2.0, "host_softmax_i8", "host_nhwc_max_pool"
 #: instructions a product on M4, with figures of 4.1 to 4.4: gcc 12.2 keeps the sums of 64 products by 48 columns in
 #: registers and those of 24 by 64 on the stack. Floats have registers of their own: such tiles are within 6 %.
 _COMPUTED, _COMPUTED_LUCK = "integer computed", 1.5
+#: And of rows of so few results that their form has no figures: a loaded value serves few products.
+_FEW_RESULTS = "integer one row of "
 
 #: Channels of a block of the core's own depthwise kernels.
 _BLOCK = 4
@@ -88,7 +90,8 @@ class FittedCost(HostCostModel):
     def _luck(self, workload: Workload, keys: tuple[str, ...], guessed: bool) -> float:
         """What a kernel costs relative to its figures."""
         luck = self.luck if _varied(workload) or (guessed and _SINGLE in keys[0]) else 1.0
-        return max(luck, _COMPUTED_LUCK) if _COMPUTED in keys[0] else luck
+        few = _FEW_RESULTS in keys[0] and _FEW_RESULTS not in self._key(keys)
+        return max(luck, _COMPUTED_LUCK) if few or _COMPUTED in keys[0] else luck
 
     def _key(self, keys: tuple[str, ...]) -> str:
         return next((key for key in keys if key in self.figures), GENERAL)
