@@ -25,7 +25,8 @@ from match_core.pipeline import CompileRequest, compile_model
 from match_core.plugin.facade import Plugins
 from match_cortexm import cost
 from match_cortexm.cores import CORE_NAMED
-from match_cortexm.forms import counts_of, figures_keys
+from match_cortexm.counts import counts_of
+from match_cortexm.forms import figures_keys
 from match_host.cost import HostCostModel
 from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ from benchmarks.cortexm_made import made_networks
 #: The share of layers that own kernels leave to the host's, and what these then cost.
 _LEFT, _MOST = 0.25, 10**9
 #: How names begin that decide no choices (``_untold``): in all workloads, and in those of products and reductions.
-_SINCE: tuple[str, ...] = ("kernel_", "stride_", "dilation_", "before_", "zeros", "filled", "block", "turns")
+_SINCE: tuple[str, ...] = ("kernel_", "stride_", "dilation_", "before_", "zeros", "filled", "block", "turns", "held_")
 _SINCE += ("compared", "doubled", "lines", "rest", "runs")
 _SINCE_PRODUCTS, _PRODUCTS = ("calls_", "sums", "unclipped"), ("conv", "gemm", "mat_mul", "product", "reduce")
 T = TypeVar("T")

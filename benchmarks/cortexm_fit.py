@@ -20,8 +20,8 @@ from itertools import takewhile
 
 import numpy as np
 from match_cortexm.cores import CORE_NAMED
+from match_cortexm.counts import CALLS as FUNCTIONS
 from match_cortexm.figures import FILE, GENERAL, LIKE, OWN, OWN_FILE
-from match_cortexm.forms import CALLS as FUNCTIONS
 from match_host.constants import OPERATION_CYCLES
 
 from benchmarks.cortexm_counts import CORES, Layer, explored_layers
@@ -125,7 +125,14 @@ def fit(layers: Sequence[Layer], names: Sequence[str], every: bool = False, firs
         best, place = min(tried)
         used.append(place)
         if names[place] in first and len(used) == 1:  # results cost something, where few layers tell how much
-            stored = ("elements", *CALLS, FUNCTIONS, *(RESULTS if len(layers) >= STORED_FEWEST else ()))
+            stored = (
+                "elements",
+                "checks",
+                "rest",
+                *CALLS,
+                FUNCTIONS,
+                *(RESULTS if len(layers) >= STORED_FEWEST else ()),
+            )
             used += [n for n, name in enumerate(names) if name.startswith(stored) and n not in used]
             best = unseen_error(rows[:, used], parts)
     values = zip(used, solved(rows[:, used], REWEIGHTED), strict=True)
@@ -200,7 +207,8 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
             called = [*sums, *(n for n in CALLED if n in names), *functions_of] if "nonzero" in names else []
             # Of any form no count may be free, and recurrent layers have several in proportions that sizes decide.
             every = "," not in key or bool(called) or key.endswith("recurrent")
-            first = TERMS if " taps" in key and "memory" in names else ("elements",) if ", few, " in key else PRODUCTS
+            copied = ", few, " in key or (key.startswith("moves") and "elements" in key)
+            first = TERMS if " taps" in key and "memory" in names else ("elements",) if copied else PRODUCTS
             figures = fit(group, called or ["call", *names], every, first)
             figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, called or names, every, first)
             other = "," not in key or any(name.endswith("macs") for layer in group for name in layer.counts)

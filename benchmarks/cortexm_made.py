@@ -21,6 +21,7 @@ from benchmarks.cortexm_moved import MOVED_KINDS, concat, deep_transpose, heads,
 from benchmarks.cortexm_net import Net, some_channels, some_image, some_rows
 from benchmarks.cortexm_odd import ODD_INTEGER_KINDS, ODD_KINDS
 from benchmarks.cortexm_rare import RARE_INTEGER_KINDS, RARE_KINDS
+from benchmarks.cortexm_small import SMALL_KINDS
 from benchmarks.cortexm_written import ends, real_sum, tied_average, written, written_average
 
 #: Layers of a network, and bytes of its inputs.
@@ -327,11 +328,9 @@ def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -
     if quantised and not wide:
         yield from _networks(Net(np.random.default_rng([seed, number, 6]), quantised), FEW_KINDS, rounds)
     if not wide:
-        yield from _networks(Net(np.random.default_rng([seed, number, 7]), quantised), LATER_KINDS, rounds)
-        yield from _networks(Net(np.random.default_rng([seed, number, 8]), quantised), EVERY_KINDS, rounds)
-        yield from _networks(Net(np.random.default_rng([seed, number, 9]), quantised), GATE_KINDS, rounds)
-        yield from _networks(Net(np.random.default_rng([seed, number, 10]), quantised), BLOCK_KINDS, rounds)
-        yield from _networks(Net(np.random.default_rng([seed, number, 11]), quantised), JOINED_KINDS, rounds)
+        later = (LATER_KINDS, EVERY_KINDS, GATE_KINDS, BLOCK_KINDS, JOINED_KINDS, SMALL_KINDS)
+        for place, kinds in enumerate(later, 7):
+            yield from _networks(Net(np.random.default_rng([seed, number, place]), quantised), kinds, rounds)
     if quantised:  # one row: classifiers, autoencoders
         net = Net(np.random.default_rng([seed, 2]), quantised)
         for _ in range(2 * rounds):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmarks import (
     eighth_models,
+    eleventh_models,
     fresh_models,
     late_models,
     ninth_models,
@@ -79,6 +80,7 @@ _LATER = {
     "eighth": eighth_models,
     "ninth": ninth_models,
     "tenth": tenth_models,
+    "eleventh": eleventh_models,
 }
 for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}

@@ -45,6 +45,6 @@ def product_of(
     )
     elements = int(np.prod(result))
     macs = elements * int(np.prod(weight[1:-1]))
-    turns = macs // (positions * weight[-1]) + 2 * elements
-    counts = (("elements", elements), ("floating_tile_macs", macs), ("steps", turns))
+    tile = (("held_rows", positions), ("held_columns", weight[-1]))
+    counts = (("elements", elements), ("floating_tile_macs", macs), ("steps", macs // weight[-1]), *tile)
     return Workload(kind, (Dim("N", elements, tileable=False),), operands, macs, counts)

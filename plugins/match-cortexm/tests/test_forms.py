@@ -8,7 +8,8 @@ import numpy as np
 import onnx_graphsurgeon as gs
 import pytest
 from match_core.contract.workload import Axis, Dim, Operand, Workload
-from match_cortexm.forms import counts_of, figures_keys
+from match_cortexm.counts import counts_of
+from match_cortexm.forms import figures_keys
 from match_host.kernels.elementwise.loop import build_elementwise
 from match_host.workload import host_workload
 
@@ -200,7 +201,7 @@ def test_products_are_told_apart_by_their_inner_loops_and_tiles():
     inner = product_of("host_nhwc_conv", (1, 9, 9, 16), (3, 3, 3, 16, 4), (1, 9, 9, 12))
     assert figures_keys(inner)[0] == "host_nhwc_conv float, floating windows of 4"
     image = product_of("host_conv_activation", (1, 3, 12, 12), (3, 2, 2, 3, 4), (1, 12, 11, 11))
-    assert figures_keys(image)[0] == "host_conv_activation float, floating windows, short of 4"
+    assert figures_keys(image)[0] == "regions, floating windows, short of 4"
 
 
 def test_loops_of_few_statements_are_unrolled():

@@ -6,7 +6,8 @@ import numpy as np
 import onnx_graphsurgeon as gs
 import pytest
 from match_core.contract.workload import Workload
-from match_cortexm.forms import counts_of, figures_keys
+from match_cortexm.counts import counts_of
+from match_cortexm.forms import figures_keys
 from match_host.kernels.elementwise.loop import build_elementwise
 from match_host.kernels.movement.movement import build_movement
 from match_host.kernels.reduction.softmax import build_softmax

@@ -6,9 +6,11 @@ import numpy as np
 import onnx_graphsurgeon as gs
 import pytest
 from match_core.contract.workload import Axis, Dim, Operand, Workload
-from match_cortexm.forms import counts_of, figures_keys
+from match_cortexm.counts import counts_of
+from match_cortexm.forms import figures_keys
 from match_host.kernels.products.conv import build_conv
 from match_host.kernels.products.dense import build_dense
+from match_host.kernels.reduction.pool import build_pool
 from match_host.kernels.reduction.reduce import build_reduce
 from match_host.machine import SCALAR
 from match_host.workload import host_workload
@@ -80,19 +82,73 @@ def _conv(channels: int, size: int, taps: int, activation: str = "", **attribute
 def test_taps_inside_are_those_of_the_padding_and_gaps_that_are_told():
     """Padding at the beginning only, and every second place."""
     work = _conv(4, 8, 3, pads=[4, 4, 0, 0], dilations=[2, 2], strides=[1, 1])
-    assert counts_of(work)["inside"] == 4 * (8 + 6 + 4) ** 2
+    assert counts_of(work, 0.0)["nonzero"] == 4 * (8 + 6 + 4) ** 2
+    assert figures_keys(work)[0] == "regions, floating depthwise, few taps, padded"
 
 
 def test_blocks_of_few_channels_compute_some_twice():
     work = _conv(6, 9, 5, pads=[0] * 4, dilations=[1, 1], strides=[1, 1])
     assert {"inside": 25 * 25 * 8, "visits": 25 * 25 * 2, "outside": 0}.items() <= counts_of(work).items()
-    assert figures_keys(work)[0] == "host_conv_activation float, floating depthwise, many taps"
+    assert figures_keys(work)[0] == "regions, floating depthwise, many taps"
+    assert counts_of(work)["elements"] == 25 * 8  # 6 channels are two blocks of four
 
 
 def test_activations_behind_products_are_told_apart():
     plain = {"pads": [1] * 4, "dilations": [1, 1], "strides": [1, 1]}
     assert counts_of(_conv(4, 8, 3, "HardSwish", **plain))["compared"] == 2 * 256
     assert counts_of(_conv(4, 8, 3, "Sigmoid", **plain))["calls_sigmoid"] == 256
+
+
+def _product(rows: int, depth: int, columns: int, computed: bool) -> Workload:
+    """A product of one matrix and another one, or a constant."""
+    other = _real("b", depth, columns) if computed else gs.Constant("b", np.ones((depth, columns), np.float32))
+    node = gs.Node("MatMul", "product", {}, [_real("a", rows, depth), other], [_real("y", rows, columns)])
+    return host_workload("host_mat_mul", build_dense((node,), "kernel", SCALAR), node.outputs)
+
+
+@pytest.mark.parametrize("computed", [False, True])
+def test_products_count_what_their_tiles_compute(computed):
+    """The last tile of an axis computes some results again."""
+    work = _product(9, 20, 7, computed)
+    told, counts = work.parameters, counts_of(work)
+    rows, columns = told["held_rows"], told["held_columns"]
+    results = -(-9 // rows) * -(-7 // columns) * rows * columns
+    assert results > 63 and (counts["elements"], counts["stored"]) == (results, results * 20)
+    assert counts["tiles"] == told["held_tiles"] and counts["floating_tile_macs"] == 63 * 20
+
+
+def test_products_of_computed_matrices_are_told_apart_by_tiles_and_loops():
+    for depth, short in ((20, ""), (6, ", short")):
+        form = f"host_mat_mul float, floating computed{short} of 4 x 2"
+        assert figures_keys(_product(8, depth, 8, computed=True))[0] == form
+
+
+def _pooled(op: str, kernel: list[int], strides: list[int], *shape: int, last: bool = False) -> Workload:
+    sizes = shape[1:-1] if last else shape[2:]
+    after = [(size - taps) // step + 1 for size, taps, step in zip(sizes, kernel, strides, strict=True)]
+    result = (1, *after, shape[-1]) if last else (*shape[:2], *after)
+    attributes = {"kernel_shape": kernel, "strides": strides}
+    node = gs.Node(op, "pool", attributes, [_real("x", *shape)], [_real("y", *result)])
+    node.domain = "match.nhwc" if last else None
+    return host_workload(f"host{'_nhwc' if last else ''}_pool", build_pool((node,), "kernel"), node.outputs)
+
+
+@pytest.mark.parametrize(
+    ("size", "stride", "form"), [(64, 2, "lines, apart"), (64, 1, "lines"), (30, 2, "short lines, apart")]
+)
+def test_pooling_of_lines_is_told_apart_by_its_loops(size, stride, form):
+    work = _pooled("MaxPool", [2], [stride], 1, 5, size)
+    assert figures_keys(work)[0] == f"host_pool float, 2 taps of {form}" and counts_of(work)["rows"] == 5
+
+
+@pytest.mark.parametrize(("channels", "held", "blocks"), [(34, True, 2), (16, False, 1), (64, False, 2)])
+def test_pooling_counts_its_blocks_of_channels(channels, held, blocks):
+    """34 channels are two blocks of 17, each of four vectors and one channel."""
+    work = _pooled("AveragePool", [2, 2], [2, 2], 1, 6, 4, channels, last=True)
+    assert figures_keys(work)[0] == f"host_nhwc_pool float, 4 taps{' in registers' if held else ''}"
+    counts = counts_of(work)
+    assert (counts["positions"], counts["visits"]) == (6 * blocks, 6 * 5 * blocks)
+    assert (counts["vectors"], counts["rest"]) == (30 * (channels // 4), 30 * (channels % 4))
 
 
 @pytest.mark.parametrize("second", [False, True])

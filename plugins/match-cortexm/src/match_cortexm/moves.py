@@ -115,12 +115,12 @@ def _loop_form(counts: Mapping[str, int], bits: int) -> str:
         return f"elements, woven {f'columns of {inner}' if inner in _WOVEN else rows}"
     if _is_whole(counts):
         return "elements, whole"
-    kept = ", kept" if apart == 1 else ""
+    kept = {0: ", repeated", 1: ", kept"}.get(apart, "")
     if counts["loops"] > 2 and inner * counts["outer"] <= TURNS:  # two loops inside of others
         return f"elements, images{kept}"
     if inner <= TURNS:
         return f"elements, lines{f' of {inner}' if inner <= _SHORT else ''}{kept}"
-    even = ", even" if apart & (apart - 1) == 0 else ""
+    even = ", even" if apart & (apart - 1) == 0 and apart > 0 else kept
     return f"elements, {'long lines' if bits == _BYTE_BITS and inner <= _BYTE_TURNS else 'loops'}{even}"
 
 

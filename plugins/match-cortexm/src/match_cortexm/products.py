@@ -9,7 +9,7 @@ from match_host.kernels.products.depthwise_sums import FEW
 
 from match_cortexm.moves import UNROLLED
 from match_cortexm.transposed import TRANSPOSED
-from match_cortexm.windows import IMAGE_AXES, LINE_AXES, positions_of
+from match_cortexm.windows import IMAGE_AXES, LINE_AXES, inside, window
 
 if TYPE_CHECKING:
     from match_core.contract.workload import Workload
@@ -42,10 +42,15 @@ def product_form(workload: Workload) -> str:
     if not stored(workload):
         last = result.axes[-1].size
         lines = ", in registers" if last <= _REGISTERS else ", unrolled" if last <= UNROLLED else ""
-        computed = any(operand.role != "constant" for operand in workload.operands[1:-1])
-        return "computed" if computed else f"sums of {few}{lines}"
+        if any(operand.role != "constant" for operand in workload.operands[1:-1]):
+            return f"computed{_short(workload, taps)}"
+        return f"sums of {few}{lines}"
     if len(weights.axes) == DEPTHWISE_AXES and weights.axes[0].size == taps:
-        return f"depthwise, {few}{', unrolled' if taps > UNROLLED and result.axes[-1].size < FEW else ''}"
+        if taps > UNROLLED:
+            return f"depthwise, {few}{', unrolled' if result.axes[-1].size < FEW else ''}"
+        rows = rows_axis(workload)  # addresses of taps that may be outside of the image are looked up
+        padded = inside(workload, window(workload, taps, rows), rows) < 1
+        return f"depthwise, {few}{', padded' if padded else ''}"
     if windows(workload):
         columns, inputs = (axis.size for axis in weights.axes[-3:-1])
         first, *_, last = (axis.size for axis in workload.operands[0].axes[1:])
@@ -53,8 +58,7 @@ def product_form(workload: Workload) -> str:
             return "volumes"
         grouped = "grouped " if inputs not in ((last,) if "nhwc" in workload.kind else (first, last)) else ""
         turns = inputs * (columns if channels_last(workload) and not grouped else 1)
-        short = ", short" if turns <= UNROLLED and turns * _statements(workload) <= _PEELED else ""
-        return f"{grouped}{'pointwise' if inputs == taps else 'windows'}{short}"
+        return f"{grouped}{'pointwise' if inputs == taps else 'windows'}{_short(workload, turns)}"
     short = ", short" if taps <= UNROLLED else ""
     return f"one row{short}" if prod(axis.size for axis in result.axes[:-1]) == 1 else "products"
 
@@ -74,10 +78,16 @@ def _blocks(workload: Workload) -> bool:
     return "conv" in workload.kind or weights[0].size > 1 or source[-1].size != weights[2].size
 
 
+def _short(workload: Workload, turns: int) -> str:
+    """Whether compilers unroll the innermost loop over products."""
+    return ", short" if turns <= UNROLLED and turns * _statements(workload) <= _PEELED else ""
+
+
 def _statements(workload: Workload) -> int:
-    """Those of a turn of a convolution's innermost loop: two for each product, one for each value and weight, or two
-    if they are widened."""
-    positions, outputs = positions_of(workload), workload.operands[1].axes[-1].size
+    """Those of a turn of the innermost loop over products: two for each, one for each value and weight, or two if they
+    are widened."""
+    told = workload.parameters
+    positions, outputs = (told.get(f"held_{side}", 1) for side in ("rows", "columns"))
     return 2 * positions * outputs + (positions + outputs) * (1 + (workload.operands[0].element_bits == _BYTE_BITS))
 
 

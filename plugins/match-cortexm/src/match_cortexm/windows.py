@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 IMAGE_AXES = 4
 #: Axes of a line of samples.
 LINE_AXES = 3
-#: Steps that the host's convolutions count for each result, beside turns of their innermost loop.
-STEPS = 2
 #: More than what rounding takes from a root.
 _ROUNDING = 1e-9
 #: Positions of the source and of the result along an axis.
@@ -91,9 +89,8 @@ def tiled(workload: Workload, first: int) -> Mapping[str, int]:
 
 
 def positions_of(workload: Workload) -> int:
-    """Neighbouring positions of a tile of the host's convolutions, whose workloads count the turns of loops."""
-    turns = workload.parameters["steps"] - STEPS * workload.parameters["elements"]
-    return max(1, round(workload.macs / max(1, turns) / workload.operands[1].axes[-1].size))
+    """Neighbouring positions of a tile of the host's convolutions."""
+    return workload.parameters.get("held_rows", 1)
 
 
 def pooled(workload: Workload, taps: int, first: int) -> float:

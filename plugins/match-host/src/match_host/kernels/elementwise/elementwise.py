@@ -83,9 +83,8 @@ class Body:
                 total += moved_halves(dtype_of(node.outputs[0]), 1 if node is self.nodes[-1] else 2)
         return total
 
-    @property
-    def told(self) -> Mapping[str, int]:
-        """What ``Built.told`` tells of one element: calls by function, where ``Work`` counts all as ``special``, and
+    def told_of(self, results: int) -> dict[str, int]:
+        """What ``Built.told`` tells of some elements: calls by function, where ``Work`` counts all as ``special``, and
         roots as divisions; ``sums``: additions of floats, which are calls, too, on cores without instructions;
         ``compared``: comparisons of floats; ``doubled``: products of floats and a power of two; ``unclipped``:
         requantisations whose shift leaves no more bits than the result has."""
@@ -93,9 +92,10 @@ class Body:
         called = (n.op for n in real if n.op == "Sqrt" or _node_work(n, SCALAR_OPS[qualified_op(n)]).special)
         added = sum(node.op in _ADDED for node in real)
         unclipped = sum(_is_unclipped(node) for node in self.nodes)
-        found = {"sums": added, "compared": sum(map(_compared, real)), "doubled": sum(map(_is_doubled, real))}
+        found = Counter(f"calls_{op.lower()}" for op in called)
+        found |= {"sums": added, "compared": sum(map(_compared, real)), "doubled": sum(map(_is_doubled, real))}
         found["unclipped"] = unclipped
-        return {**Counter(f"calls_{op.lower()}" for op in called), **{n: count for n, count in found.items() if count}}
+        return {name: count * results for name, count in found.items() if count}
 
 
 def body(nodes: Sequence[gs.Node], given: Sequence[str] = ()) -> Body:

@@ -40,5 +40,4 @@ def build_elementwise(nodes: tuple[gs.Node, ...], function: str) -> Built:
         return replace(inline, overlaps=overlaps)
 
     work = (group.work + Work(memory=1, steps=1)).times(result_elements(group))
-    told = {name: count * result_elements(group) for name, count in group.told.items()}
-    return Built(arguments, text, work, constants=constants, told=told)
+    return Built(arguments, text, work, constants=constants, told=group.told_of(result_elements(group)))

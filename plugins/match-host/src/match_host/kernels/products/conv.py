@@ -26,7 +26,7 @@ from match_host.kernels.products.conv_shape import CONV_OPS, ConvShape, conv_sha
 from match_host.kernels.products.conv_sums import ConvSums
 from match_host.kernels.products.depthwise import build_depthwise
 from match_host.kernels.products.depthwise_shape import takes
-from match_host.kernels.products.told import told_epilogue, told_product
+from match_host.kernels.products.told import told_product, told_tiles
 from match_host.kernels.scalar import arithmetic, moved_halves, scalar_type, stored
 from match_host.kernels.window import Window, told_windows
 from match_host.kernels.work import Work
@@ -60,7 +60,8 @@ def build_conv(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GEN
     work += moved_halves(writer.dtype, elements(shape_of(conv.result)))
     per_output = (epilogue.work if epilogue else Work()) + Work(memory=1, steps=2)
     results = elements(shape_of(outputs[0]))
-    told = {**told_windows(conv.windows), **told_product(conv.node, conv.macs), **told_epilogue(epilogue, results)}
+    told = {**told_windows(conv.windows), **told_product(conv.node, conv.macs), **writer.told}
+    told |= epilogue.told_of(results) if epilogue else {}
     return Built(arguments, code, work + per_output.times(results), constants=writer.constants, told=told)
 
 
@@ -75,6 +76,13 @@ def _comment(conv: ConvShape, epilogue: Body | None) -> str:
 
 class _Writer(ConvSums):
     """Writes one kernel and collects its operands."""
+
+    @property
+    def told(self) -> dict[str, int]:
+        """The tiles."""
+        conv, rows, columns = self.conv, self.tile.positions, self.tile.outputs
+        lines = conv.batch * conv.groups * elements(tuple(window.out for window in conv.windows[:-1]))
+        return told_tiles(rows, columns, lines * -(-self.line.out // rows) * -(-conv.outputs // columns))
 
     def write(self) -> None:
         """Write the whole body."""

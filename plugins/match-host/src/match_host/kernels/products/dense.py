@@ -23,7 +23,7 @@ from match_host.kernels.products.blocked import After, TileWriter, address, tile
 from match_host.kernels.products.dense_shape import DENSE_OPS, DenseShape, dense_shape, rows_of
 from match_host.kernels.products.packing import packed_across
 from match_host.kernels.products.tiling import Product, adds_along, tile_for
-from match_host.kernels.products.told import told_epilogue, told_product
+from match_host.kernels.products.told import told_product, told_tiles
 from match_host.kernels.scalar import arithmetic, loaded, moved_halves, scalar_type, stored, wide_unsigned
 from match_host.kernels.work import Work
 from match_host.machine import GENERIC, Machine
@@ -56,7 +56,8 @@ def build_dense(nodes: tuple[gs.Node, ...], function: str, machine: Machine = GE
         writer.write()
         return inline_code(function, comment, arguments, outputs, writer.code.text, writer.uses, writer.constants)
 
-    told = {**told_product(product.node, macs), **told_epilogue(epilogue, elements(product.shape))}
+    told = {**told_product(product.node, macs), **writer.told}
+    told |= epilogue.told_of(elements(product.shape)) if epilogue else {}
     return Built(arguments, code, work, constants=writer.constants, told=told)
 
 
@@ -96,6 +97,13 @@ class _Writer:
         if epilogue:
             self.arguments += [argument.tensor for argument in epilogue.arguments]
             self.constants |= packed_constants(epilogue, self.first)
+
+    @property
+    def told(self) -> dict[str, int]:
+        """The tiles."""
+        rows, columns = self.tile.positions, self.tile.outputs
+        lines = elements(tuple(size for _, size, _ in self.rows.outer))
+        return told_tiles(rows, columns, lines * -(-self.rows.rows // rows) * -(-self.product.columns // columns))
 
     def _argument(self, tensor: gs.Tensor) -> str:
         self.arguments.append(tensor)

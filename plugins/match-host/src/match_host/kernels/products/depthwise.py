@@ -22,7 +22,7 @@ from match_host.kernels.nest import row_major
 from match_host.kernels.products.blocked import After, Tile, TileWriter, tiles
 from match_host.kernels.products.depthwise_shape import Depthwise, depthwise_shape
 from match_host.kernels.products.depthwise_sums import FEW, DepthwiseSums
-from match_host.kernels.products.told import told_epilogue, told_product
+from match_host.kernels.products.told import told_product, told_tiles
 from match_host.kernels.scalar import loaded, moved_halves, scalar_type, stored
 from match_host.kernels.window import told_windows
 from match_host.kernels.work import Work
@@ -49,7 +49,7 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, machine: Machine 
     work, results = _work(conv, epilogue, writer.few), elements(shape_of(conv.result))
     filled = {"filled": 1} if conv.fill and not conv.written else {}
     told = {**told_windows(conv.windows), **told_product(conv.node, results * conv.taps)}
-    told |= filled | told_epilogue(epilogue, results)
+    told |= filled | writer.told | (epilogue.told_of(results) if epilogue else {})
     return Built(arguments, code, work, constants=writer.constants, told=told)
 
 
@@ -76,6 +76,12 @@ def _work(conv: Depthwise, epilogue: Body | None, few: bool) -> Work:
 
 class _Writer(DepthwiseSums):
     """Writes one kernel and collects its operands."""
+
+    @property
+    def told(self) -> dict[str, int]:
+        """The blocks of channels, where these have all variables of their own."""
+        columns, positions = self.lanes if self.writer else FEW, elements(shape_of(self.conv.result)[:-1])
+        return told_tiles(1, columns, positions * -(-self.conv.channels // columns)) if self.writer or self.few else {}
 
     def write(self) -> None:
         """Write the whole body."""

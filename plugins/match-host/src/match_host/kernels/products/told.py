@@ -12,8 +12,6 @@ from match_host.graph import dtype_of, values_of
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
-    from match_host.kernels.elementwise.elementwise import Body
-
 
 def told_product(node: gs.Node, macs: int) -> dict[str, int]:
     """``zeros``: products of floats of which a constant operand is 0."""
@@ -25,6 +23,7 @@ def told_product(node: gs.Node, macs: int) -> dict[str, int]:
     return {"zeros": zeros} if zeros else {}
 
 
-def told_epilogue(epilogue: Body | None, results: int) -> dict[str, int]:
-    """What the operators after the products tell, of all results."""
-    return {name: count * results for name, count in epilogue.told.items()} if epilogue else {}
+def told_tiles(rows: int, columns: int, tiles: int) -> dict[str, int]:
+    """How many tiles of results have sums at the same time, and of how many rows and columns: the last of an axis may
+    compute some again."""
+    return {"held_rows": rows, "held_columns": columns, "held_tiles": tiles}

@@ -102,7 +102,8 @@ def build_pool(nodes: tuple[gs.Node, ...], function: str) -> Built:
     per_tap = Work(memory=1, steps=1, **({"floating": 1} if arithmetic(pool.dtype).kind == "f" else {"integer": 2}))
     work = (per_tap + moved_halves(pool.dtype)).times(results * pool.taps)
     work += Work(memory=1, steps=1, special=int(pool.kind == "norm")).times(results)
-    return replace(single(node, function, code.text, uses, work), told=told_windows(pool.found))
+    block = {"block": _lanes(shape_of(node.inputs[0])[-1], pool.dtype)} if node.domain == "match.nhwc" else {}
+    return replace(single(node, function, code.text, uses, work), told={**told_windows(pool.found), **block})
 
 
 def _write_channels_first(pool: Pool, code: Code, uses: Uses) -> None:

@@ -82,8 +82,8 @@ def build_reduce(nodes: tuple[gs.Node, ...], function: str) -> Built:
 
 def _told(node: gs.Node, group: Body | None, loops: ReduceLoops) -> dict[str, int]:
     """What the values' operators tell and what comes with the reduction itself, of all values; its loops."""
-    dtype, told = dtype_of(node.inputs[0]), Counter(group.told if group else {})
+    dtype, values = dtype_of(node.inputs[0]), elements(loops.shape)
+    told = Counter(group.told_of(values) if group else {})
     if computed_type(node, dtype).kind == "f":
-        told["compared" if node.op in ("ReduceMax", "ReduceMin") else "sums"] += 1
-    values = {name: count * elements(loops.shape) for name, count in told.items()}
-    return {**values, **told_loops(loops, dtype)}
+        told["compared" if node.op in ("ReduceMax", "ReduceMin") else "sums"] += values
+    return {**told, **told_loops(loops, dtype)}

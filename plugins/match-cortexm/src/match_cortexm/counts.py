@@ -1,0 +1,260 @@
+"""The counts of a workload that the figures of its form multiply."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import TYPE_CHECKING
+
+from match_host.kernels.products.depthwise_sums import FEW
+
+from match_cortexm.moves import MOVES, TURNS, UNROLLED, moved
+from match_cortexm.products import DEPTHWISE_AXES, channels_last, rows_axis, stored, windows
+from match_cortexm.transposed import TRANSPOSED, gathered
+from match_cortexm.windows import inside, pooled, positions_of, tiled, window
+
+if TYPE_CHECKING:
+    from match_core.contract.workload import Operand, Workload
+
+_VECTOR_BYTES = 16
+BYTE_BITS = 8
+#: Ends of the names of patterns of the host that add up windows and lines.
+_TERMS = ("average_pool", "reduce_mean", "reduce_sum")
+#: Blocks of channels that compilers compute without a loop, taps whose addresses have registers, and columns of images
+#: that are no wider than padding: counted with gcc 12.2 for M4 and M55.
+_PEELED_BLOCKS, _PEELED_TAPS, _NARROW = 6, 8, 2
+#: Taps of windows that are lines, as far as counts tell.
+_LINE_TAPS = 3
+#: How the counts of calls of a function begin, and those of one that ``floating_divide`` counts, too.
+CALLS, _ROOTS = "calls_", "calls_sqrt"
+#: What the host tells of loops and windows, which no figures multiply.
+_GEOMETRY = ("kernel_", "stride_", "dilation_", "before_", "zeros", "filled", "block", "turns", "held_")
+#: Operands of operators on one tensor and a constant number: what they read and the result.
+_OF_ONE = 2
+#: Sizes of recurrent layers.
+_SIZES = ("inputs", "hidden")
+#: Counts of regions that call no function.
+PLAIN = {"elements", "memory", "floating", "steps", "sums", "compared", "doubled", "quantised"}
+
+
+def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, int]:
+    """What the figures multiply: a workload's counts; the ``runs`` of neighbouring elements, of copies; ``stored``, the
+    products with weights as they are stored, whose last tile may repeat some; ``inside``, those of taps in the image;
+    ``tiles``, ``lines`` and ``edges`` of convolutions (``windows.tiled``), and ``values`` that tiles of one position
+    read; ``positions`` and ``visits``, windows of pooling and of depthwise convolutions and their taps; ``rest``, taps
+    of channels that fill no vector; ``rows`` of operators on lines; ``others``, elements of a softmax but the largest
+    of a row, whose exponential is that of 0. ``zeros``: the share of products and terms with an operand 0; with it,
+    ``nonzero`` counts the others, of float32, and ``fractions`` those with one number that is no power of two."""
+    found = _counts_of(workload)
+    doubled = found.get("doubled", 0)
+    found = {name: count for name, count in found.items() if name != "doubled"}
+    if "words" in found:  # which are no sums of 64 bits
+        found = {**found, "wide": found["wide"] - found["words"]}
+    summed = workload.macs or workload.kind.endswith(_TERMS) or adds(workload)
+    if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found) or "tile_macs" in found:
+        return found
+    terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)
+    if len(workload.operands) == _OF_ONE and adds(workload):
+        found["fractions"] = round((found["floating"] - doubled) * (1 - zeros))
+    terms = found["elements"] if adds(workload) else terms
+    terms = round(workload.macs * _share(workload)) if "clamped" in found else found.get("inside", terms)
+    if "visits" in found and "inside" not in found:  # padding is 0
+        terms = round(terms * _share(workload))
+    constant = workload.parameters.get("zeros", 0) / max(1, workload.macs)
+    if "looped" in found:  # a recurrent layer's own results are not 0
+        inputs, hidden = (workload.parameters[name] for name in _SIZES)
+        return {**found, "nonzero": found["sums"] * hidden + round(found["sums"] * inputs * (1 - zeros))}
+    return {**found, "nonzero": round(terms * (1 - zeros) * (1 - constant))}
+
+
+def adds(workload: Workload) -> bool:
+    """Whether a layer adds two tensors of floats, or a number to one, or does as little: of a sum, too, an operand may
+    be 0."""
+    counts, few = workload.parameters, 2 * workload.parameters.get("elements", 0)
+    plain = workload.kind == "host_add" or ("region" in workload.kind and not set(counts) - PLAIN)
+    operands = len(workload.operands)
+    one = operands == _OF_ONE and workload.kind in ("host_add", "host_sub", "host_mul")
+    return (one or (plain and operands == _OF_ONE + 1)) and 0 < counts.get("floating", 0) <= few
+
+
+def named(workload: Workload) -> Mapping[str, int]:
+    """A workload's counts; calls are counted by function where it tells these. ``limited``, behind products: results of
+    HardSigmoid and HardSwish, of which two of three operations compare; ``quantised``: floats that become bytes."""
+    counts = {name: count for name, count in workload.parameters.items() if not name.startswith(_GEOMETRY)}
+    elements = counts.get("elements", 0)
+    if workload.kind.startswith("host_region") and "floating" in counts and _is_bytes(workload.operands[-1]):
+        counts["quantised"] = elements
+    if workload.macs and (_scaled(counts), counts.get("compared")) == (3 * elements, 2 * elements):
+        counts["limited"] = elements
+    if not any(name.startswith(CALLS) for name in counts):
+        return counts
+    divided = counts.get("floating_divide", 0) - counts.get(_ROOTS, 0)
+    return {n: c for n, c in {**counts, "special": 0, "floating_divide": divided}.items() if c}
+
+
+def _is_bytes(operand: Operand) -> bool:
+    return operand.element_bits == BYTE_BITS
+
+
+def _scaled(counts: Mapping[str, int]) -> int:
+    """Operations on floats but additions."""
+    return counts.get("floating", 0) - counts.get("sums", 0)
+
+
+def broadcast(workload: Workload) -> str:
+    """Whether an operand is repeated along the last axis, or along others."""
+    *sources, result = workload.operands
+    return "".join(sorted({_repeats(operand, result) for operand in sources}))
+
+
+def _repeats(operand: Operand, result: Operand) -> str:
+    own, sizes = ([axis.size for axis in one.axes] for one in (operand, result))
+    pairs = list(zip(reversed(own), reversed(sizes), strict=False))
+    if not own or not prod(own) < prod(sizes) or any(one not in (1, size) for one, size in pairs):
+        return ""
+    return ", by rows" if next((one for one, size in pairs if size > 1), 1) == 1 else ", by columns"
+
+
+def line(workload: Workload) -> int:
+    """The turns of the innermost loop over a result: the last axes along which the same operands are repeated."""
+    *sources, result = workload.operands
+    sizes = [axis.size for axis in result.axes]
+    owns = [[1] * (len(sizes) - len(one.axes)) + [axis.size for axis in one.axes] for one in sources]
+    found, kept = 1, None
+    for place, size in reversed(list(enumerate(sizes))):
+        repeated = [own[place] == 1 for own in owns]
+        if size > 1 and kept not in (None, repeated):
+            break
+        found, kept = found * size, repeated if size > 1 else kept
+    return found
+
+
+def _counts_of(workload: Workload) -> Mapping[str, int]:
+    """What numbers do not change."""
+    kind, counts = workload.kind, named(workload)
+    if kind.startswith("cortexm_"):
+        return {**counts, **_unrolled(workload)}
+    *sources, result = workload.operands
+    if kind in MOVES:
+        return moved(workload)
+    if kind == TRANSPOSED:
+        return gathered(workload)
+    if "inputs" in counts:
+        return _recurrent(counts)
+    if not result.axes:
+        return counts
+    last = result.axes[-1].size
+    if "pool" in kind:
+        return {**counts, **_windows(workload)}
+    rows = counts["elements"] // last
+    if "softmax" in kind:
+        rows = counts.get("rows", rows)
+        return {**counts, "rows": rows, "others": counts["elements"] - rows}
+    if not workload.macs and (broadcast(workload) or "norm" in kind):
+        rows = rows if "norm" in kind else counts["elements"] // line(workload)
+        ahead = sum(_repeats(operand, result) == ", by rows" for operand in sources)  # of the loop over a row
+        return {**counts, "rows": rows, "memory": counts["memory"] - ahead * (counts["elements"] - rows)}
+    if not workload.macs:
+        return counts
+    counts = _computed(workload, counts)
+    if not stored(workload):
+        return counts
+    weights = [axis.size for axis in sources[1].axes]
+    channels = last if not windows(workload) or channels_last(workload) else result.axes[1].size
+    tiles = tiled(workload, rows_axis(workload)) if windows(workload) else {}
+    if tiles:
+        alone = {"values": tiles["inside"] // weights[-1]} if positions_of(workload) == 1 else {}
+        return {**counts, **tiles, **alone, "scattered": 0 if channels_last(workload) else counts["elements"]}
+    if "stored" in counts:
+        return counts
+    found = {**counts, "stored": prod(weights) * workload.parameters["elements"] // channels}
+    if len(weights) == DEPTHWISE_AXES and weights[0] > 1:
+        found |= _alone(workload, found["stored"], channels)
+    return found
+
+
+def _windows(workload: Workload) -> Mapping[str, int]:
+    """Those of pooling: windows of neighbouring channels, or lines of windows of one."""
+    counts, result = workload.parameters, workload.operands[-1]
+    last = result.axes[-1].size
+    if "nhwc" not in workload.kind:
+        return {"rows": counts["elements"] // last}
+    terms, lanes = counts["memory"] - counts["elements"], _VECTOR_BYTES * BYTE_BITS // result.element_bits
+    block = counts.get("block", last)
+    blocks = [block] * (last // block) + [last % block] * (last % block > 0)
+    positions, visits = counts["elements"] // last, counts["memory"] // last
+    return {
+        "positions": positions * len(blocks),
+        "visits": visits * len(blocks),
+        "vectors": visits * sum(size // lanes for size in blocks),
+        "rest": visits * sum(size % lanes for size in blocks),
+        "inside": round(terms * pooled(workload, terms // counts["elements"], 1)),
+    }
+
+
+def _computed(workload: Workload, counts: Mapping[str, int]) -> Mapping[str, int]:
+    """The counts of products and of what follows them, as often as their tiles compute it: the last tile of an axis
+    computes some results again. Of matrices: ``stored``, the products, and ``tiles``."""
+    told, elements = workload.parameters, counts["elements"]
+    if "held_tiles" not in told:
+        return counts
+    weights = workload.operands[1].axes  # which fill up the last vector of a tile
+    columns = weights[-1].size if stored(workload) and len(weights) > DEPTHWISE_AXES else told["held_columns"]
+    results = told["held_tiles"] * told["held_rows"] * columns
+    loops = {"memory", "steps", "tile_macs", "floating_tile_macs"}
+    found = {name: count if name in loops else count * results // elements for name, count in counts.items()}
+    if windows(workload) or "kernel_x" in told:
+        return found
+    return {**found, "tiles": told["held_tiles"], "stored": workload.macs // elements * results}
+
+
+def _alone(workload: Workload, stored: int, channels: int) -> Mapping[str, int]:
+    """Those of a depthwise convolution of ``stored`` products. Blocks that do not divide all channels compute some
+    twice."""
+    told, share, taps = workload.parameters, _share(workload), stored // channels
+    columns = told.get("held_columns", FEW)
+    blocks = -(-channels // columns)
+    computed = columns * blocks if "held_columns" in told else channels
+    if workload.operands[1].axes[0].size > UNROLLED:  # loops leave padding of zeros out
+        visits = round(taps * (1.0 if "filled" in told else share))
+        return {"inside": visits * computed, "visits": visits * blocks, "outside": (taps - visits) * blocks}
+    visits, lanes = round(taps * share), _VECTOR_BYTES * BYTE_BITS // workload.operands[0].element_bits
+    return {"stored": taps * computed, "visits": visits, "rest": visits * (channels % lanes)}  # padding counts, too
+
+
+def _recurrent(counts: Mapping[str, int]) -> Mapping[str, int]:
+    """Those of a recurrent layer: products of sums that compilers do not unroll are ``looped``."""
+    sizes = counts["inputs"], counts["hidden"]
+    sums = counts.get("floating_macs", 0) // sum(sizes)
+    looped = sums * sum(size for size in sizes if size > TURNS)
+    return {**{name: count for name, count in counts.items() if name not in _SIZES}, "sums": sums, "looped": looped}
+
+
+def _unrolled(workload: Workload) -> Mapping[str, int]:
+    """What compilers do with the loops of own kernels: taps of more addresses than there are registers, in a loop over
+    blocks that has turns; taps of windows of more than a line, ``wide``; rows that a function copies, as some are
+    clipped, and rows of images that are narrower than windows, whose lengths are known."""
+    counts, source = workload.parameters, workload.operands[0]
+    found: dict[str, int] = {}
+    for name, count in counts.items():
+        form, _, part = name.rpartition("_")
+        if part == "blocks" and "max_" in name and count > _PEELED_BLOCKS * counts[f"{form}_tiles"]:
+            steps = counts[f"{form}_steps"]
+            found[f"{form}_turns"] = steps * (steps > _PEELED_TAPS * count and not counts.get(f"{form}_loops"))
+        if part == "blocks" and "max_" in name and counts[f"{form}_steps"] > _LINE_TAPS * count:
+            found[f"{form}_wide"] = counts[f"{form}_steps"]
+        if name.endswith("_rows_clipped") and count:
+            narrow = source.axes[-2].size <= _NARROW
+            found[name] = 0 if narrow else count
+            kind, rows = (
+                ("narrow", 0) if narrow else ("called", counts.get(f"{form.removesuffix('_rows')}_rows_inside", 0))
+            )
+            found[f"{form}_{kind}"] = count + rows
+    return found
+
+
+def _share(workload: Workload) -> float:
+    """The share of taps inside the image, of convolutions."""
+    first, *rest = (axis.size for axis in workload.operands[1].axes)
+    rows = rows_axis(workload)
+    return inside(workload, rest[:-2] if windows(workload) else window(workload, first, rows), rows)
