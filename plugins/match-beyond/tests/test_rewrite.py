@@ -157,7 +157,7 @@ def test_stripes_alone_are_tried_where_tensors_in_the_store_disappoint(tmp_path:
     request = request_of(unet(tmp_path / "unet.onnx", size=32, width=8, levels=1), 24_000)
     seen: list[Model] = []
 
-    def attempt(model: Model, _: tuple[Assignment, ...], without: frozenset[int]) -> int | None:
+    def attempt(model: Model, _: tuple[Assignment, ...]) -> int | None:
         seen.append(model)
         return dearer if model.away else 10**8
 

@@ -20,19 +20,20 @@ class FitRequest:
     sequential mapping, whose assignments are the model's layers with their cycles. A rewritten model divides layers
     along rows into several of the same operators; it lists the Slice and Concat nodes between them in ``Model.parts``,
     and the tensors whose home is the Soc's store in ``Model.away``. ``attempt`` returns the modelled cycles of its
-    program, None if it does not fit; it receives an assignment for every node in ``parts``, or indices of candidates
-    without which it makes the program of ``model``. ``overlaps`` of kernels. ``divisible``: False if no rewritten model
-    can run. ``candidates``: all; ``offered``: with schedules; ``streams``: whether one may stream its constants."""
+    program, None if it does not fit; it receives an assignment for every node in ``parts``; ``without``: of ``model``
+    without candidates of these indices. ``overlaps`` of kernels. ``divisible``: False if no rewritten model can run.
+    ``candidates``: all; ``offered``: with schedules; ``streams``: whether one may stream its constants."""
 
     model: Model
     soc: Soc
     mapping: Mapping
-    attempt: Callable[[Model, tuple[Assignment, ...], frozenset[int]], int | None]
+    attempt: Callable[[Model, tuple[Assignment, ...]], int | None]
     overlaps: tuple[Overwrite, ...] = ()
     divisible: bool = True
     offered: tuple[Assignment, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     streams: Callable[[Candidate], bool] = bool
+    without: Callable[[frozenset[int]], int | None] = lambda _: None
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,7 @@ class PlanRequest:
 
 @dataclass(frozen=True)
 class Plan:
-    """The program, and the mapping that it runs: the requested one, or one with other schedules of the same shares if
-    constants are streamed."""
+    """The program, and the mapping that it runs: the requested one, or the same shares with streamed constants."""
 
     mapping: Mapping
     program: Program

@@ -90,7 +90,7 @@ class Deploying:
         error, plain = sequential.error, sequential.deployment
         made: list[tuple[Model, Deployed]] = []
 
-        def attempt(model: Model, parts: tuple[Assignment, ...], without: frozenset[int]) -> int | None:
+        def attempt(model: Model, parts: tuple[Assignment, ...], without: frozenset[int] = frozenset()) -> int | None:
             given, offered = (self.model, self.candidates) if without else (model, self.match(model))
             legal = tuple(c for c in offered.legal if given.parts.isdisjoint(c.node_names) and c.index not in without)
             other = replace(self, model=given, candidates=replace(offered, legal=legal), parts=parts)
@@ -104,7 +104,8 @@ class Deploying:
         scheduler, model, mapping = self._scheduler(self.soc, cache), sequential.model, sequential.mapping
         overlaps = Lowering(model, scheduler, self.titles(model)).code(mapping.assignments).needs.overlaps
         ways = (attempt, overlaps, divisible, sequential.offered, self.candidates.legal, scheduler.can_stream)
-        fit = self.plugins.fit(FitRequest(model, self.soc, mapping, *ways))
+        without = partial(attempt, model, ())
+        fit = self.plugins.fit(FitRequest(model, self.soc, mapping, *ways, without))
         fitting = (deployed for given, deployed in made if fit is not None and given is fit.model)
         found = min(fitting, key=lambda deployed: deployed.sequential_cycles or 0, default=None)
         if error is not None and plain is None and found is None and (fit is not None or not divisible):

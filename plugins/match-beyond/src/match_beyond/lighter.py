@@ -46,8 +46,7 @@ def _fewest(request: FitRequest, exchanges: list[tuple[float, frozenset[int]]]) 
     low, high = 0, len(ordered)
 
     def fits(count: int) -> bool:
-        without = frozenset[int]().union(*ordered[:count])
-        return request.attempt(request.model, (), without) is not None
+        return request.without(frozenset[int]().union(*ordered[:count])) is not None
 
     if not ordered or not fits(high):
         return False

@@ -77,7 +77,7 @@ def _divided(
                 continue
             tried.add(choice)
             model = rewritten(request.model, network, choice)
-            cycles = request.attempt(model, assigned(model, soc.host), frozenset())
+            cycles = request.attempt(model, assigned(model, soc.host))
             if cycles is not None:
                 fitting.append((cycles, len(fitting), choice, model))
     return min(fitting)[3] if fitting else None
