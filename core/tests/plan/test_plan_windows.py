@@ -84,7 +84,7 @@ def test_a_rebased_scope_counts_from_its_first_release() -> None:
 
 
 def test_memories_of_similar_size_share_the_smaller_ones_of_the_local_search() -> None:
-    assert _capacities(1_000_000) == (1_000_000, 983_040, 917_504)
+    assert _capacities(1_000_000) == (1_000_000, 983_040, 917_504, 851_968)
     assert _capacities(1_010_000)[1:] == _capacities(1_000_000)[1:]
-    assert _capacities(100) == (100, 96, 88)
-    assert _capacities(1) == (1, 0, 0)
+    assert _capacities(100) == (100, 96, 88, 80)
+    assert _capacities(1) == (1, 0, 0, 0)

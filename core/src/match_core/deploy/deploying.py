@@ -87,7 +87,7 @@ class Deploying:
     def _fitted(self, cache: ScheduleCache, sequential: Sequential, *, divisible: bool = True) -> Deployed | None:
         """The program of a rewritten model that fits (hook ``match_fit``), or with other candidates; None if there is
         none. InfeasibleError MATCH-M001 with a lower bound if the package proves that, or nothing else is left."""
-        error, plain = sequential.error, sequential.deployment
+        error, plain, store = sequential.error, sequential.deployment, self._host_copies() and self.soc.store
         made: list[tuple[Model, Deployed]] = []
 
         def attempt(model: Model, parts: tuple[Assignment, ...], without: frozenset[int] = frozenset()) -> int | None:
@@ -108,9 +108,11 @@ class Deploying:
         fit = self.plugins.fit(FitRequest(model, self.soc, mapping, *ways, without))
         fitting = (deployed for given, deployed in made if fit is not None and given is fit.model)
         found = min(fitting, key=lambda deployed: deployed.sequential_cycles or 0, default=None)
-        if error is not None and plain is None and found is None and (fit is not None or not divisible):
-            stripes = f"in stripes, and with tensors in {self.soc.store}" if self._host_copies() else "in stripes"
-            raise reasoned(error, stripes if divisible else "in any program", fit)
+        if error is not None and plain is None and found is None and not divisible:
+            stripes = "in stripes" if all(unit.memory is None for unit in self.units) else "in any program"
+            raise reasoned(error, f"in stripes, and with tensors in {store}" if store else stripes, fit)
+        if plain is None and found is None and fit is not None and divisible:
+            return self._fitted(cache, sequential, divisible=False)
         limit = plain.program.predicted_cycles if plain is not None else None
         return found if found is None or limit is None or (found.sequential_cycles or 0) < limit else None
 

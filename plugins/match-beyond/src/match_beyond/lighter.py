@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def fits_with_lighter(request: FitRequest) -> bool:
     """Whether an attempt without some candidates fits: without those of large constants; if that does not suffice, of
     large operands; then of other units than the host, whose forms take memory for conversions. The fewest are left out
-    with which a program fits, in the order of their prices."""
+    with which a program fits, in the order of their prices. Where tensors have another memory, only constants count."""
 
     def constants(candidate: Candidate) -> int:
         return 0 if request.streams(candidate) or request.soc.mapped else sum(constant_sizes(candidate))
@@ -37,7 +37,8 @@ def fits_with_lighter(request: FitRequest) -> bool:
     def away(candidate: Candidate) -> int:
         return int(candidate.unit != request.soc.host)
 
-    return any(_fewest(request, [*_exchanges(request, size)]) for size in (constants, operands, away))
+    sizes = (constants, operands, away) if request.soc.overflow is None else (constants,)
+    return any(_fewest(request, [*_exchanges(request, size)]) for size in sizes)
 
 
 def _fewest(request: FitRequest, exchanges: list[tuple[float, frozenset[int]]]) -> bool:

@@ -37,18 +37,17 @@ COMPARED = 2
 
 
 def fit(request: FitRequest, kind: Callable[[Network, Link | None, bool], Chooser] = Chooser) -> Fit | None:
-    """A model that fits: in stripes, else the same one with lighter candidates; or a lower bound of the memory that the
-    network requires. ``kind`` makes the chooser."""
+    """A model that fits: in stripes, or, where the request excludes these, the same one with lighter candidates; or a
+    lower bound of the memory that the network requires. ``kind`` makes the chooser."""
     soc = request.soc
     network = Network.of(request.model, request.mapping, request.overlaps)
     bound, reason = least_bytes(request, network)
     home = soc.memory(soc.home).size_bytes
     if bound > home:
         return Fit(None, reason)
-    model = _divided(request, network, kind) if request.divisible else None
-    if model is None and fits_with_lighter(request):
-        model = request.model
-    return Fit(model, reason)
+    if request.divisible:
+        return Fit(_divided(request, network, kind), reason)
+    return Fit(request.model if fits_with_lighter(request) else None, reason)
 
 
 def _divided(
