@@ -78,14 +78,13 @@ class Capture:
         return None
 
 
-def least_of(model: Path, target: str, home: str) -> int:
-    """The least bytes of the home memory that any program needs."""
+def asked(model: Path, target: str, home: str) -> FitRequest:
+    """The request for a model that fits so little memory that nothing does."""
     capture = Capture()
     plugins = Plugins.load([Found("capture", "benchmarks", "0", lambda: capture)])
     with suppress(InfeasibleError):
         compile_model(CompileRequest(model, target, memory=((home, NOTHING),)), plugins, NullObserver())
-    request = capture.requests[0]
-    return least_bytes(request, Network.of(request.model, request.mapping, request.overlaps))[0]
+    return capture.requests[0]
 
 
 def sizes(model: Path, target: str, plugins: Plugins) -> tuple[str, list[int]]:
@@ -93,7 +92,8 @@ def sizes(model: Path, target: str, plugins: Plugins) -> tuple[str, list[int]]:
     any program needs."""
     program = compile_model(CompileRequest(model, target), plugins, NullObserver()).compilation.program
     used = next(use.used_bytes for use in program.memory if use.memory == program.soc.home)
-    least = max(NOTHING, least_of(model, target, program.soc.home))
+    request = asked(model, target, program.soc.home)
+    least = max(NOTHING, least_bytes(request, Network.of(request.model, request.mapping, request.overlaps))[0])
     below = [(used - (used - least) * step // (STEPS - 1)) // 16 * 16 for step in range(1, STEPS)]
     return program.soc.home, [-(-used // 16) * 16, *below]
 

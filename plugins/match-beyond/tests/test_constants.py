@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -11,36 +9,15 @@ import pytest
 from match_beyond.constants import BYTES_MIN, least_constants
 from match_beyond.network import Network
 from match_beyond.search import least_bytes
-from match_core import hookimpl
 from match_core.contract.errors import InfeasibleError
-from match_core.contract.fitting import Fit, FitRequest
 from match_core.contract.observe import NullObserver
 from match_core.pipeline import CompileRequest, compile_model
-from match_core.plugin.discovery import Found
 from match_core.plugin.facade import Plugins
 
 from benchmarks.large_networks import NetworkBuilder
+from benchmarks.memory_sweep import asked
 
 HOMES = {"host": "ram", "diana": "l2", "ita": "l2", "gap9": "l2", "carfield": "l2"}
-
-
-@dataclass
-class _Capture:
-    match_contract = 1
-    requests: list[FitRequest] = field(default_factory=list)
-
-    @hookimpl(tryfirst=True)
-    def match_fit(self, request: FitRequest) -> Fit | None:
-        self.requests.append(request)
-        return None
-
-
-def _request(model: Path, target: str) -> FitRequest:
-    capture = _Capture()
-    plugins = Plugins.load([Found("capture", "capture", "0", lambda: capture)])
-    with suppress(InfeasibleError):
-        compile_model(CompileRequest(model, target, memory=((HOMES[target], 1024),)), plugins, NullObserver())
-    return capture.requests[0]
 
 
 def _saved(path: Path, seed: int = 5) -> Path:
@@ -55,7 +32,7 @@ WEIGHTS_BYTES = 8 * 16 * 9 + 16 * 32 * 9
 @pytest.mark.parametrize("target", HOMES)
 def test_no_program_uses_less_than_the_bound(tmp_path: Path, target: str) -> None:
     model = _saved(tmp_path / "model.onnx")
-    request = _request(model, target)
+    request = asked(model, target, HOMES[target])
     bound, reason = least_bytes(request, Network.of(request.model, request.mapping, request.overlaps))
     program = compile_model(CompileRequest(model, target), Plugins.load(), NullObserver()).compilation.program
     used = next(use.used_bytes for use in program.memory if use.memory == HOMES[target])
@@ -65,16 +42,16 @@ def test_no_program_uses_less_than_the_bound(tmp_path: Path, target: str) -> Non
 
 @pytest.mark.parametrize(("target", "least"), [("host", WEIGHTS_BYTES), ("ita", WEIGHTS_BYTES), ("gap9", 0)])
 def test_weights_count_unless_a_unit_may_have_them_elsewhere(tmp_path: Path, target: str, least: int) -> None:
-    assert least_constants(_request(_saved(tmp_path / "model.onnx"), target)) == least
+    assert least_constants(asked(_saved(tmp_path / "model.onnx"), target, HOMES[target])) == least
 
 
 def test_the_least_candidate_of_each_node_counts(tmp_path: Path) -> None:
     """On DIANA, the analog core has ternary weights, so that the bound is below the weights."""
-    assert 0 < least_constants(_request(_saved(tmp_path / "model.onnx"), "diana")) <= WEIGHTS_BYTES
+    assert 0 < least_constants(asked(_saved(tmp_path / "model.onnx"), "diana", HOMES["diana"])) <= WEIGHTS_BYTES
 
 
 def test_equal_weights_do_not_count(tmp_path: Path) -> None:
-    request = _request(_saved(tmp_path / "model.onnx"), "host")
+    request = asked(_saved(tmp_path / "model.onnx"), "host", HOMES["host"])
     nodes = {node.name: node for candidate in request.candidates for node in candidate.match.nodes}
     weights = [
         t for node in nodes.values() for t in node.inputs if getattr(t, "values", np.zeros(0)).nbytes > BYTES_MIN

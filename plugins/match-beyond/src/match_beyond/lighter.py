@@ -31,8 +31,8 @@ def fits_with_lighter(request: FitRequest) -> bool:
         return 0 if request.streams(candidate) or request.soc.mapped else sum(constant_sizes(candidate))
 
     def operands(candidate: Candidate) -> int:
-        inputs = sum(far_bytes(o) for o in candidate.workload.operands if o.role != "constant")
-        return inputs + constants(candidate)
+        tensors = sum(far_bytes(o) for o in candidate.workload.operands if o.role != "constant")
+        return tensors + constants(candidate)
 
     def away(candidate: Candidate) -> int:
         return int(candidate.unit != request.soc.host)

@@ -45,10 +45,10 @@ def match_fit(request: FitRequest) -> Fit | None:
     """Rewrite a model that exceeds the home memory: layers in stripes of rows, tensors in the Soc's store.
 
     Called: when no sequential program of a model fits, if units of the Soc copy between home memory and store, or all
-        work in the home memory. On other Socs, when no program fits at all, for a lower bound only.
+        work in the home memory. Then, or on other Socs when no program fits at all, only for other candidates.
 
     Arguments:
-        request: model, Soc, the cheapest mapping, and a function that makes the program of a rewritten model.
+        request: model, Soc, the cheapest mapping, candidates, and functions that make programs to compare.
 
     Returns: a Fit, whose model is one that the function was called with and that fits, or None and a lower bound of the
         memory required; or None to leave the model to others.
