@@ -68,7 +68,7 @@ class Deploying:
         sequential = self._sequential(self._scheduler(self.soc, cache))
         plain = sequential.deployment
         divisible = bool(self._host_copies()) or all(unit.memory is None for unit in self.units)
-        if sequential.error is not None and divisible and (fitted := self._fitted(cache, sequential)) is not None:
+        if divisible and self._streams_slowly(sequential) and (fitted := self._fitted(cache, sequential)) is not None:
             return fitted
         cycles = plain.program.predicted_cycles if plain is not None else None
         declined = None
@@ -83,6 +83,12 @@ class Deploying:
             assert fitted is not None
             return fitted
         return Deployed(sequential.model, plain, sequential.refused, sequential.offered, cycles, declined)
+
+    def _streams_slowly(self, sequential: Sequential) -> bool:
+        """Whether the cheapest mapping does not fit, or takes longer as constants have to share little memory."""
+        program, cycles = sequential.deployment, sequential.mapping.objective_value
+        slow = program is not None and program.program.predicted_cycles > WAITS * cycles
+        return sequential.error is not None or (slow and self.options.objective == "latency")
 
     def _fitted(self, cache: ScheduleCache, sequential: Sequential, *, divisible: bool = True) -> Deployed | None:
         """The program of a rewritten model that fits (hook ``match_fit``), or with other candidates; None if there is

@@ -3,6 +3,7 @@ compared; or of lighter candidates."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from match_core.contract.fitting import Fit
@@ -34,6 +35,8 @@ BORDERS = 3
 #: How many programs that fit are compared, with the store and without. With one without kept rows, DS-CNN takes 22 %
 #: longer in 19,504 bytes of GAP9's L2.
 COMPARED = 2
+#: Then programs with a little more and less for constants than the best are, by these parts of the home memory.
+STEPS = (1 / 12, 1 / 24)
 
 
 def fit(request: FitRequest, kind: Callable[[Network, Link | None, bool], Chooser] = Chooser) -> Fit | None:
@@ -50,36 +53,70 @@ def fit(request: FitRequest, kind: Callable[[Network, Link | None, bool], Choose
     return Fit(request.model if fits_with_lighter(request) else None, reason)
 
 
+@dataclass(frozen=True)
+class _Made:
+    """A program that fits: its cycles, its choice, who made it and with what reserve, and its model."""
+
+    cycles: int
+    choice: Choice
+    chooser: Chooser
+    reserve: float
+    model: Model
+
+
+@dataclass
+class _Comparison:
+    """Programs of the choices that were tried, and those that fit."""
+
+    request: FitRequest
+    network: Network
+    tried: set[Choice] = field(default_factory=set)
+    fitting: list[_Made] = field(default_factory=list)
+
+    @property
+    def best(self) -> _Made | None:
+        """The fastest; of equal ones the first."""
+        return min(self.fitting, key=lambda made: made.cycles, default=None)
+
+    def attempt(self, chooser: Chooser, reserve: float) -> None:
+        """Make the program of a choice that may be faster than the best."""
+        home = self.request.soc.memory(self.request.soc.home).size_bytes
+        free = home - sum(self.network.sizes[name] for name in self.network.ends)
+        choice = chooser.choose(int(free * (1 - reserve)))
+        if choice is None or choice in self.tried or (self.best is not None and choice.cycles >= self.best.cycles):
+            return
+        self.tried.add(choice)
+        model = rewritten(self.request.model, self.network, choice)
+        cycles = self.request.attempt(model, assigned(model, self.request.soc.host))
+        if cycles is not None:
+            self.fitting.append(_Made(cycles, choice, chooser, reserve, model))
+
+
 def _divided(
     request: FitRequest, network: Network, kind: Callable[[Network, Link | None, bool], Chooser]
 ) -> Model | None:
     """The model with layers in stripes whose program has the fewest cycles of those that were made and fit."""
-    soc, home = request.soc, request.soc.memory(request.soc.home).size_bytes
-    free = home - sum(network.sizes[name] for name in network.ends)
-    reserves = GAPS if soc.mapped and soc.swap_link is None else RESERVES
-    tried: set[Choice] = set()
-    fitting: list[tuple[int, int, Choice, Model]] = []
+    soc = request.soc
+    reserves, steps = (GAPS, ()) if soc.mapped and soc.swap_link is None else (RESERVES, STEPS)
+    made = _Comparison(request, network)
     # The estimates of a choice know no constants, and what copies by units take. Tensors in the store leave less of the
     # link to constants, so a program without such tensors may end earlier although its estimate is higher; so may one
     # without rows that are kept.
     for link, keep in dict.fromkeys((link, keep) for link in (soc.swap_link, None) for keep in (True, False)):
-        if fitting:
-            away = min(fitting)[2].away
-            kept = any(choice.keeps for choice in tried) and (link is not None or not away)
+        if made.best is not None:
+            away = made.best.choice.away
+            kept = any(choice.keeps for choice in made.tried) and (link is not None or not away)
             if not (away if keep else kept):
                 continue
-        chooser, compared = kind(network, link, keep), len(fitting) + COMPARED
-        for choice in (chooser.choose(int(free * (1 - reserve))) for reserve in reserves):
-            if len(fitting) == compared:
-                break
-            if choice is None or choice in tried or (fitting and choice.cycles >= min(fitting)[0]):
-                continue
-            tried.add(choice)
-            model = rewritten(request.model, network, choice)
-            cycles = request.attempt(model, assigned(model, soc.host))
-            if cycles is not None:
-                fitting.append((cycles, len(fitting), choice, model))
-    return min(fitting)[3] if fitting else None
+        chooser, compared = kind(network, link, keep), len(made.fitting) + COMPARED
+        for reserve in reserves:
+            if len(made.fitting) < compared:
+                made.attempt(chooser, reserve)
+    for step in steps:
+        if (best := made.best) is not None:
+            for reserve in (best.reserve - step, best.reserve + step):
+                made.attempt(best.chooser, reserve)
+    return None if made.best is None else made.best.model
 
 
 def least_bytes(request: FitRequest, network: Network) -> tuple[int, str]:
