@@ -59,13 +59,13 @@ class Ahead:
         assert self.soc.swap_link is not None  # see may_fetch
         return self.soc.swap_link
 
-    def found(self, missing: int) -> Found | None:
+    def found(self, slack: Sequence[int]) -> Found | None:
         """The best choice that ends earlier, with ``missing`` bytes less of the home memory."""
         if not any(option.fetched for options in self.options for option in options):
             return None
         places = following(self.flows)
-        groups, room = self.shared.groups, self.capacity - missing
-        fetching = Fetching(groups, self.options, self.live, room, places, self.given, self.link, self.busy)
+        groups, room = self.shared.groups, self.capacity
+        fetching = Fetching(groups, self.options, self.live, room, places, self.given, self.link, self.busy, slack)
         return fetching.improved([0] * len(groups), self.before)
 
     def assignments(self, found: Found) -> tuple[Assignment, ...]:

@@ -94,6 +94,7 @@ class Fetching:
     given: Sequence[Transfer]
     link: Link
     busy: Sequence[int]
+    slack: Sequence[int]
 
     def improved(self, start: Sequence[int], before: int) -> Found | None:
         """The best choice that was found, if it fits and ends before ``before``, as ``start`` does."""
@@ -179,10 +180,10 @@ class Fetching:
             size, last = picked[number].fetched, self.groups[number][-1]
             for task in range(deadline, last + 1):
                 free[task] -= size
-                if free[task] < 0:
+                if free[task] < self.slack[task]:
                     return None
             left, at, parts = size, deadline, []
-            while left > 0 and at > 0 and free[at - 1] >= size:
+            while left > 0 and at > 0 and free[at - 1] >= size + self.slack[at - 1]:
                 at -= 1
                 free[at] -= size
                 have = int((idle[at] - setup) * self.link.bytes_per_cycle)

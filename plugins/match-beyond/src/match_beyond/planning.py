@@ -206,16 +206,17 @@ class Planner:
         if not may_fetch(mapping, self.link, draft.home.name):
             return measured
         ahead = Ahead(self.request, mapping, draft, measured.constant_bytes, draft.transfers)
-        missing = 0
+        slack = [0] * len(mapping.assignments)
         for _ in range(ROUNDS_MAX):
-            found = ahead.found(missing)
+            found = ahead.found(slack)
             if found is None:
                 break
             other = _with(mapping, ahead.assignments(found), "annealing")
             now = self._measure(other, (draft.reach,), found.fetches)
             if now.over_bytes <= 0:
                 return now
-            missing += now.over_bytes
+            for task in _crowded(now.draft, now.over_bytes):
+                slack[task] = 2 * slack[task] + now.over_bytes
         return measured
 
     def _program(self, measured: _Measured, stored_bytes: int) -> Program:
@@ -266,6 +267,14 @@ class Planner:
             first, name = fetch.copies[0][0], buffer_name(number)
             found.append(Buffer(name, (), home, offset, fetch.size_bytes, first, fetch.last, "constant"))
         return tuple(found)
+
+
+def _crowded(draft: CopyDraft, over_bytes: int) -> set[int]:
+    """The tasks during which blocks end behind the home memory, of which ``over_bytes`` are missing."""
+    end = draft.allocation.arena_bytes - over_bytes
+    pairs = zip(draft.blocks, draft.allocation.offsets, strict=True)
+    high = (block for block, offset in pairs if offset + block.size_bytes > end)
+    return {task for block in high for task in range(block.first, min(block.last + 1, len(draft.order)))}
 
 
 def _with(mapping: Mapping, assignments: tuple[Assignment, ...], solver: str) -> Mapping:

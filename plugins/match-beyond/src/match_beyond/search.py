@@ -39,7 +39,7 @@ COMPARED = 2
 STEPS = (1 / 12, 1 / 24)
 
 
-def fit(request: FitRequest, kind: Callable[[Network, Link | None, bool], Chooser] = Chooser) -> Fit | None:
+def fit(request: FitRequest, kind: _Kind = Chooser) -> Fit | None:
     """A model that fits: in stripes, or, where the request excludes these, the same one with lighter candidates; or a
     lower bound of the memory that the network requires. ``kind`` makes the chooser."""
     soc = request.soc
@@ -82,7 +82,8 @@ class _Comparison:
         """Make the program of a choice that may be faster than the best."""
         home = self.request.soc.memory(self.request.soc.home).size_bytes
         free = home - sum(self.network.sizes[name] for name in self.network.ends)
-        choice = chooser.choose(int(free * (1 - reserve)))
+        capacity = int(free * (1 - reserve))
+        choice = chooser.choose(capacity, free - capacity)
         if choice is None or choice in self.tried or (self.best is not None and choice.cycles >= self.best.cycles):
             return
         self.tried.add(choice)
@@ -93,7 +94,7 @@ class _Comparison:
 
 
 def _divided(
-    request: FitRequest, network: Network, kind: Callable[[Network, Link | None, bool], Chooser]
+    request: FitRequest, network: Network, kind: _Kind
 ) -> Model | None:
     """The model with layers in stripes whose program has the fewest cycles of those that were made and fit."""
     soc = request.soc
@@ -108,7 +109,7 @@ def _divided(
             kept = any(choice.keeps for choice in made.tried) and (link is not None or not away)
             if not (away if keep else kept):
                 continue
-        chooser, compared = kind(network, link, keep), len(made.fitting) + COMPARED
+        chooser, compared = kind(network, link, keep, soc.swap_link), len(made.fitting) + COMPARED
         for reserve in reserves:
             if len(made.fitting) < compared:
                 made.attempt(chooser, reserve)
