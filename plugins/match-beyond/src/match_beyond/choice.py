@@ -91,7 +91,6 @@ class Chooser:
     network: Network
     link: Link | None
     keep: bool = True
-    loads: Link | None = None
     _shapes: dict[Run, _Shape] = field(default_factory=dict)
     _needs: dict[tuple[Run, frozenset[str]], _Need] = field(default_factory=dict)
     _possible: dict[tuple[int, int], tuple[Run, ...]] = field(default_factory=dict)
@@ -101,16 +100,15 @@ class Chooser:
         self.live = [self.network.live(position) for position in range(count + 1)]
         self._shapes.update((Run(n, n + 1, 1), self._whole(n)) for n in range(count))
 
-    def choose(self, capacity: int, room: int = 0) -> Choice | None:
-        """The cheapest choice whose tensors fit ``capacity`` bytes, beside ``room`` for constants; None if there is
-        none."""
+    def choose(self, capacity: int) -> Choice | None:
+        """The cheapest choice whose tensors fit ``capacity`` bytes; None if there is none."""
         count = len(self.network.layers)
         paths: list[dict[frozenset[str], Choice]] = [{} for _ in range(count + 1)]
         paths[0][frozenset()] = Choice((), frozenset(), 0)
         for position in range(count):
             for state, path in paths[position].items():
                 for run in self._runs(position, capacity):
-                    for away, cycles in self._ways(run, state, capacity, self._loaded(run, room)):
+                    for away, cycles in self._ways(run, state, capacity):
                         after = frozenset((*state, *away)) & frozenset(self.live[run.end])
                         total = path.cycles + cycles
                         known = paths[run.end].get(after)
@@ -130,19 +128,7 @@ class Chooser:
             if large:
                 yield from self._striped_runs(first, end)
 
-    def _loaded(self, run: Run, room: int) -> int:
-        """Cycles in which the link copies constants of a run: those of all stripes if they do not have room."""
-        if self.loads is None:
-            return 0
-        layers = self.network.layers
-        own = sum(layer.constant_bytes for layer in layers[run.first : run.end])
-        everything = sum(layer.constant_bytes for layer in layers)
-        part = max(0.0, 1 - room / everything) if everything else 0.0
-        return int((run.count if own > room else part) * own / self.loads.bytes_per_cycle)
-
-    def _ways(
-        self, run: Run, state: frozenset[str], capacity: int, loaded: int
-    ) -> Iterator[tuple[frozenset[str], int]]:
+    def _ways(self, run: Run, state: frozenset[str], capacity: int) -> Iterator[tuple[frozenset[str], int]]:
         """Homes of what a run makes (the tensors in the store), and its cycles."""
         shape, network = self._shapes[run], self.network
         resident = sum(network.sizes[name] for name in self.live[run.first] if name not in state)
@@ -163,9 +149,9 @@ class Chooser:
                     moved = int(need.copied / self.link.bytes_per_cycle) + need.copies * self.link.setup_cycles
                 if used + need.peak + need.flying <= capacity:
                     fill = moved // (4 * run.count) if run.count > 1 else moved // 2
-                    yield frozenset(away), max(shape.compute, moved + loaded) + fill
+                    yield frozenset(away), max(shape.compute, moved) + fill
                 elif used + need.peak <= capacity:
-                    yield frozenset(away), max(shape.compute, loaded) + moved
+                    yield frozenset(away), shape.compute + moved
 
     def _saved(self, run: Run, state: frozenset[str]) -> int:
         """Bytes that the result of one whole layer shares with inputs that nothing else reads."""

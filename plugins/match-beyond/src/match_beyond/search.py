@@ -82,8 +82,7 @@ class _Comparison:
         """Make the program of a choice that may be faster than the best."""
         home = self.request.soc.memory(self.request.soc.home).size_bytes
         free = home - sum(self.network.sizes[name] for name in self.network.ends)
-        capacity = int(free * (1 - reserve))
-        choice = chooser.choose(capacity, free - capacity)
+        choice = chooser.choose(int(free * (1 - reserve)))
         if choice is None or choice in self.tried or (self.best is not None and choice.cycles >= self.best.cycles):
             return
         self.tried.add(choice)
@@ -109,14 +108,14 @@ def _divided(
             kept = any(choice.keeps for choice in made.tried) and (link is not None or not away)
             if not (away if keep else kept):
                 continue
-        chooser, compared = kind(network, link, keep, soc.swap_link), len(made.fitting) + COMPARED
+        chooser, compared = kind(network, link, keep), len(made.fitting) + COMPARED
         for reserve in reserves:
             if len(made.fitting) < compared:
                 made.attempt(chooser, reserve)
-    for step in steps:
-        if (best := made.best) is not None:
-            for reserve in (best.reserve - step, best.reserve + step):
-                made.attempt(best.chooser, reserve)
+        for step in steps:
+            if (best := made.best) is not None and best.chooser is chooser:
+                for reserve in (best.reserve - step, best.reserve + step):
+                    made.attempt(chooser, reserve)
     return None if made.best is None else made.best.model
 
 
