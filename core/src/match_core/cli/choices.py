@@ -1,5 +1,4 @@
-"""Options that several verbs share: each is declared once and inserted into the signatures of the verbs that offer
-it."""
+"""Options that several verbs share: each is declared once and inserted into the signatures of these verbs."""
 
 from __future__ import annotations
 

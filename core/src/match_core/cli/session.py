@@ -1,5 +1,4 @@
-"""What every verb does around its library call: load the plugins, keep output of libraries away from stdout, report
-each fault once."""
+"""What verbs do around library calls: load plugins, keep libraries' output away from stdout, report faults once."""
 
 from __future__ import annotations
 

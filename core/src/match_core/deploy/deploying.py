@@ -11,7 +11,7 @@ from match_core.contract.errors import InfeasibleError, MatchError, UnsupportedE
 from match_core.contract.fitting import FitRequest
 from match_core.contract.mapping import MappingRequest
 from match_core.contract.planning import PlanRequest
-from match_core.deploy.deployment import Deployed, Lowering, Sequential, bytes_of, copies_of, stage
+from match_core.deploy.deployment import WAITS, Deployed, Lowering, Sequential, bytes_of, copies_of, stage
 from match_core.deploy.sequential import Deployer
 from match_core.deploy.slow import are_needed, too_slow
 from match_core.map.bodies import with_bodies
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 #: So many programs in a row that are not better end the moves of tensors: one may be too few (an estimate).
 IDLE = 3
-#: A program waits for memory if it takes so many times the cycles of its mapping (an estimate).
-WAITS = 1.05
 
 
 @dataclass(frozen=True)
@@ -61,17 +59,16 @@ class Deploying:
     parts: tuple[Assignment, ...] = ()
 
     def run(self) -> Deployed:
-        """The program with the fewest modelled cycles that the options allow. InfeasibleError MATCH-M001 if none
-        exists."""
+        """The program with the fewest modelled cycles that the options allow; else InfeasibleError MATCH-M001."""
         code = self.plugins.code if self.options.cache else None
         cache = ScheduleCache(schedule_directory() if code else None, __version__, code or "")
         sequential = self._sequential(self._scheduler(self.soc, cache))
-        plain = sequential.deployment
         divisible = bool(self._host_copies()) or all(unit.memory is None for unit in self.units)
-        if divisible and self._streams_slowly(sequential) and (fitted := self._fitted(cache, sequential)) is not None:
+        fitted = self._fitted(cache, sequential) if divisible and sequential.is_slow else None
+        if fitted is not None and sequential.error is not None:
             return fitted
+        plain, declined = (fitted or sequential).deployment, None
         cycles = plain.program.predicted_cycles if plain is not None else None
-        declined = None
         if self._may_run_concurrently(sequential.mapping):
             found = self._concurrent(self._scheduler(self._concurrent_soc(), cache), sequential)
             if found is not None and (plain is None or self._is_better(found.deployment, plain)):
@@ -80,15 +77,10 @@ class Deploying:
                 declined = found.deployment.program.predicted_cycles
         if plain is None:
             fitted = self._fitted(cache, sequential, divisible=False)
-            assert fitted is not None
-            return fitted
+        if fitted is not None:
+            return replace(fitted, declined_cycles=declined)
+        assert plain is not None  # else MATCH-M001 was raised
         return Deployed(sequential.model, plain, sequential.refused, sequential.offered, cycles, declined)
-
-    def _streams_slowly(self, sequential: Sequential) -> bool:
-        """Whether the cheapest mapping does not fit, or takes longer as constants have to share little memory."""
-        program, cycles = sequential.deployment, sequential.mapping.objective_value
-        slow = program is not None and program.program.predicted_cycles > WAITS * cycles
-        return sequential.error is not None or (slow and self.options.objective == "latency")
 
     def _fitted(self, cache: ScheduleCache, sequential: Sequential, *, divisible: bool = True) -> Deployed | None:
         """The program of a rewritten model that fits (hook ``match_fit``), or with other candidates; None if there is

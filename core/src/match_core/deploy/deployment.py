@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from match_core.schedule.candidates import Scheduler
 
 T = TypeVar("T")
+#: A program waits for memory if it takes so many times the cycles of its mapping (an estimate).
+WAITS = 1.05
 
 
 def stage(observer: StageObserver, name: str, work: Callable[[], T], facts: Callable[[T], Facts]) -> T:
@@ -58,6 +60,13 @@ class Sequential:
     overflow: frozenset[str]
     deployment: Deployment | None
     error: InfeasibleError | None = None
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the cheapest mapping does not fit, or takes longer as its constants share little memory."""
+        mapping, cycles = self.mapping, self.deployment.program.predicted_cycles if self.deployment is not None else 0
+        waits = mapping.objective == "latency" and cycles > WAITS * mapping.objective_value
+        return self.error is not None or waits
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ _ARRAY = re.compile(r"^ +(?:const )?(\w+) (\*)?(?:const )?\w+((?:\[\d+u?\])+)", 
 
 
 def stack_bytes(files: Iterable[str]) -> int:
-    """Bytes on a 32-bit core: the arrays of the function with most of them in these C files, and an allowance for
-    everything else."""
+    """Bytes on a 32-bit core: the arrays of the function with most of them in these C files, and an allowance."""
     functions = (body for text in files for body in text.split("\n}\n"))
     return _FRAMES_BYTES + round_up(max((_arrays(body) for body in functions), default=0), 64)
 

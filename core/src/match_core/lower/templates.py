@@ -32,8 +32,7 @@ def _lookup(folders: tuple[Path, ...]) -> Any:
 
 
 class Templates:
-    """Renders mako templates found in the given folders (first wins), then in the core's; undefined names are
-    errors."""
+    """Renders mako templates from the given folders (first wins), then the core's; undefined names are errors."""
 
     def __init__(self, folders: tuple[Path, ...] = ()) -> None:
         self._lookup = _lookup(folders)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from match_beyond.choice import Choice
 
+    _Kind = Callable[[Network, Link | None, bool], Chooser]
+
 #: The parts of the home memory that constants, and copies that run ahead, get in one attempt after another; and the
 #: parts for gaps between tensors alone, where constants are in another memory and nothing is copied. They are negative
 #: where stripes of tensors share bytes, which estimates do not know.
@@ -92,9 +94,7 @@ class _Comparison:
             self.fitting.append(_Made(cycles, choice, chooser, reserve, model))
 
 
-def _divided(
-    request: FitRequest, network: Network, kind: _Kind
-) -> Model | None:
+def _divided(request: FitRequest, network: Network, kind: _Kind) -> Model | None:
     """The model with layers in stripes whose program has the fewest cycles of those that were made and fit."""
     soc = request.soc
     reserves, steps = (GAPS, ()) if soc.mapped and soc.swap_link is None else (RESERVES, STEPS)
