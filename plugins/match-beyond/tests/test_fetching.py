@@ -153,7 +153,8 @@ def option(cycles: int, *, streamed: int = 0, staging: int = 0, resident: int = 
 
 def fetching(options: list[list[Option]], live: list[int], capacity: int) -> Fetching:
     groups = [[task] for task in range(len(options))]
-    return Fetching(groups, options, live, capacity, range(len(options) + 1), (), LINK, [0] * len(options))
+    none = [0] * len(options)
+    return Fetching(groups, options, live, capacity, range(len(options) + 1), (), LINK, none, none)
 
 
 def ways(compute: int, size: int) -> list[Option]:
@@ -201,6 +202,18 @@ def test_memory_that_is_needed_between_shortens_the_fetch() -> None:
     assert (found.cycles, found.fetches[0].copies) == (400 + 110 + 100, ((1, 0, 300),))
 
 
+def test_slack_shortens_a_fetch_and_leaves_streaming_alone() -> None:
+    problem = fetching([[option(200)], [option(200)], away(100, 300)], [0, 0, 0], 300)
+    problem.slack = [1, 0, 0]
+    found = problem.improved([0, 0, 0], 400 + 460)
+    assert found is not None
+    assert (found.cycles, found.fetches[0].copies) == (400 + 110 + 100, ((1, 0, 300),))
+    problem.slack = [0, 0, 1]
+    assert problem.replayed([0, 0, 1]) is None
+    streamed = problem.replayed([0, 0, 0])
+    assert streamed is not None and streamed.cycles == 400 + 460
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_small_problems_are_solved_as_well_as_by_trying_everything(seed: int) -> None:
     dice = random.Random(seed)
@@ -231,7 +244,7 @@ def test_the_search_replays_so_many_tasks_however_large_the_network_is(monkeypat
     monkeypatch.setattr("match_beyond.fetching.REPLAYS", (5, 10))
     options = [ways(100 if task % 50 else 2000, 50) for task in range(400)]
     groups = [[task] for task in range(len(options))]
-    large = Counted(groups, options, [0] * 400, 2_000, range(401), (), LINK, [0] * 400)
+    large = Counted(groups, options, [0] * 400, 2_000, range(401), (), LINK, [0] * 400, [0] * 400)
     streamed = large.replayed([0] * 400)
     assert streamed is not None
     Counted.replays = 0

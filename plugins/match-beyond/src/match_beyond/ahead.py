@@ -60,7 +60,7 @@ class Ahead:
         return self.soc.swap_link
 
     def found(self, slack: Sequence[int]) -> Found | None:
-        """The best choice that ends earlier, with ``missing`` bytes less of the home memory."""
+        """The best choice that ends earlier, and whose fetches leave ``slack`` bytes while each task runs."""
         if not any(option.fetched for options in self.options for option in options):
             return None
         places = following(self.flows)

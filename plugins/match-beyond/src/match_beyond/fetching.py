@@ -84,7 +84,8 @@ class Fetching:
     """``groups``: positions of tasks, every task in one; ``options`` of each; ``live``: bytes that live in the home
     memory while each task runs, without staging and constants of units; ``capacity`` for all; ``following``: for each
     position, that of the first task with code from there on; ``given``: other copies on the ``link``, which keep it
-    ``busy`` for so many cycles while each task runs."""
+    ``busy`` for so many cycles while each task runs; ``slack``: bytes that fetches leave free while each task runs,
+    for gaps between blocks."""
 
     groups: Sequence[Sequence[int]]
     options: Sequence[Sequence[Option]]
