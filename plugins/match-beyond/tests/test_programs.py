@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from match_core import hookimpl
 from match_core.contract.compilation import Compilation
 from match_core.contract.errors import InfeasibleError
+from match_core.contract.fitting import Fit, FitRequest
 from match_core.contract.observe import NullObserver
 from match_core.contract.program import Program
 from match_core.map.dataflow import tensor_bytes, tensors_of
 from match_core.pipeline import CompileRequest, compile_model
+from match_core.plugin.discovery import Found
 from match_core.plugin.facade import Plugins
 from match_core.validate.contents import content_faults
 from match_core.validate.sequential_program import program_faults
@@ -61,6 +64,31 @@ def test_forced_concurrency_names_the_sequential_program(model: Path) -> None:
         compile_model(request, Plugins.load(), NullObserver())
     assert caught.value.help[0] == "leave out --concurrent: a sequential program fits"
     assert compile_model(replace(request, execution="sequential"), Plugins.load(), NullObserver()).compilation.program
+
+
+class Whole:
+    """Fits no model, so that the compiler keeps what it has."""
+
+    match_contract = 1
+
+    @hookimpl(tryfirst=True)
+    def match_fit(self, request: FitRequest) -> Fit:
+        """No answer of another package is heard."""
+        return Fit(None, "")
+
+
+def test_stripes_replace_a_program_that_streams_through_little_memory(tmp_path: Path) -> None:
+    builder = NetworkBuilder(5, (16, 20, 12))
+    x = builder.input
+    for kernel in (1, 3, 1, 3):
+        x = builder.conv(x, 48, kernel)
+    path = builder.save(tmp_path / "model.onnx", builder.classify(x, 10))
+    given = CompileRequest(path, "gap9", memory=(("l2", 48_000),))
+    whole = compile_model(given, Plugins.load((Found("whole", "whole", "0", Whole),)), NullObserver()).compilation
+    result = verify_model(VerifyRequest(path, "gap9", memory=given.memory), Plugins.load())
+    assert whole.program.predicted_cycles > 1.05 * result.run.cycles_total and not whole.model.parts
+    assert result.bit_exact and result.compilation.model.parts
+    assert result.compilation.program.predicted_cycles < whole.program.predicted_cycles
 
 
 def test_the_program_is_valid_and_uses_stripes(compilation: Compilation, spy: Any) -> None:
