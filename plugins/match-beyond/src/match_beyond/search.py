@@ -37,6 +37,8 @@ BORDERS = 3
 #: How many programs that fit are compared, with the store and without. With one without kept rows, DS-CNN takes 22 %
 #: longer in 19,504 bytes of GAP9's L2.
 COMPARED = 2
+#: Programs that take so many times their estimate are not counted: their constants have too little memory (an estimate).
+STARVED = 2
 #: Then programs with a little more and less for constants than the best are, by these parts of the home memory.
 STEPS = (1 / 12, 1 / 24)
 
@@ -108,9 +110,9 @@ def _divided(request: FitRequest, network: Network, kind: _Kind) -> Model | None
             kept = any(choice.keeps for choice in made.tried) and (link is not None or not away)
             if not (away if keep else kept):
                 continue
-        chooser, compared = kind(network, link, keep), len(made.fitting) + COMPARED
+        chooser, before = kind(network, link, keep), len(made.fitting)
         for reserve in reserves:
-            if len(made.fitting) < compared:
+            if sum(one.cycles < STARVED * one.choice.cycles for one in made.fitting[before:]) < COMPARED:
                 made.attempt(chooser, reserve)
         for step in steps:
             if (best := made.best) is not None and best.chooser is chooser:
