@@ -37,7 +37,7 @@ BORDERS = 3
 #: How many programs that fit are compared, with the store and without. With one without kept rows, DS-CNN takes 22 %
 #: longer in 19,504 bytes of GAP9's L2.
 COMPARED = 2
-#: Programs that take so many times their estimate are not counted: their constants have too little memory (an estimate).
+#: Programs that take so many times their estimate are not counted: constants have too little memory (an estimate).
 STARVED = 2
 #: Then programs with a little more and less for constants than the best are, by these parts of the home memory.
 STEPS = (1 / 12, 1 / 24)
