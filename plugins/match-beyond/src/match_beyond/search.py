@@ -34,8 +34,7 @@ RESERVES = (1 / 6, 1 / 3, 1 / 12, 1 / 2, 2 / 3, 5 / 6)
 GAPS = (-1 / 3, -1 / 6, -1 / 12, -1 / 24, 0.0, 1 / 48, 1 / 24, 1 / 12, 1 / 6, 1 / 3)
 #: Results with fewer rows may have none away from the borders.
 BORDERS = 3
-#: How many programs that fit are compared, with the store and without. With one without kept rows, DS-CNN takes 22 %
-#: longer in 19,504 bytes of GAP9's L2.
+#: How many programs that fit are compared, with the store and without, with kept rows and without.
 COMPARED = 2
 #: Programs that take so many times their estimate are not counted: constants have too little memory (an estimate).
 STARVED = 2
