@@ -63,10 +63,15 @@ class Ahead:
         """The best choice that ends earlier, and whose fetches leave ``slack`` bytes while each task runs."""
         if not any(option.fetched for options in self.options for option in options):
             return None
-        places = following(self.flows)
-        groups, room = self.shared.groups, self.capacity
-        fetching = Fetching(groups, self.options, self.live, room, places, self.given, self.link, self.busy, slack)
-        return fetching.improved([0] * len(groups), self.before)
+        return self._fetching(slack).improved([0] * len(self.options), self.before)
+
+    def allows(self, found: Found, slack: Sequence[int]) -> bool:
+        """Whether the same fetches leave ``slack`` bytes."""
+        return self._fetching(slack).replayed(found.chosen) == found
+
+    def _fetching(self, slack: Sequence[int]) -> Fetching:
+        places, groups, room = following(self.flows), self.shared.groups, self.capacity
+        return Fetching(groups, self.options, self.live, room, places, self.given, self.link, self.busy, slack)
 
     def assignments(self, found: Found) -> tuple[Assignment, ...]:
         """The assignments of a choice, in the order of the tasks."""

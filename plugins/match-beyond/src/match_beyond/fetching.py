@@ -84,8 +84,8 @@ class Fetching:
     """``groups``: positions of tasks, every task in one; ``options`` of each; ``live``: bytes that live in the home
     memory while each task runs, without staging and constants of units; ``capacity`` for all; ``following``: for each
     position, that of the first task with code from there on; ``given``: other copies on the ``link``, which keep it
-    ``busy`` for so many cycles while each task runs; ``slack``: bytes that fetches leave free while each task runs,
-    for gaps between blocks."""
+    ``busy`` for so many cycles while each task runs; ``slack``: bytes that stay free while each task runs, for gaps
+    between blocks, if the first options leave as many."""
 
     groups: Sequence[Sequence[int]]
     options: Sequence[Sequence[Option]]
@@ -96,6 +96,10 @@ class Fetching:
     link: Link
     busy: Sequence[int]
     slack: Sequence[int]
+
+    def __post_init__(self) -> None:
+        free = self._free([options[0] for options in self.options])
+        self.slack = [max(0, min(pair)) for pair in zip(self.slack, free, strict=True)]
 
     def improved(self, start: Sequence[int], before: int) -> Found | None:
         """The best choice that was found, if it fits and ends before ``before``, as ``start`` does."""
@@ -152,15 +156,13 @@ class Fetching:
         """A choice with its fetches; None if it does not fit, or certainly takes ``limit`` cycles or more."""
         picked = [options[index] for options, index in zip(self.options, chosen, strict=True)]
         count = len(self.live)
-        cycles, streamed, staging = [0] * count, [0] * count, [0] * count
+        cycles, streamed = [0] * count, [0] * count
         for group, option in zip(self.groups, picked, strict=True):
             for place, task in enumerate(group):
                 cycles[task], streamed[task] = option.cycles[place], option.streamed[place]
-                staging[task] = option.staging[place]
         if limit is not None and sum(cycles) >= limit:
             return None
-        room = self.capacity - sum(option.resident for option in picked)
-        free = [room - live - own for live, own in zip(self.live, staging, strict=True)]
+        free = [own - slack for own, slack in zip(self._free(picked), self.slack, strict=True)]
         if min(free, default=0) < 0:
             return None
         fetches = self._fetches(picked, cycles, streamed, free)
@@ -168,6 +170,14 @@ class Fetching:
             return None
         transfers = merged(self.given, fetches)
         return Found(tuple(chosen), fetches, times_of(transfers, cycles, streamed, self.link).end)
+
+    def _free(self, picked: Sequence[Option]) -> list[int]:
+        """Free bytes while each task runs, without fetches."""
+        free = [self.capacity - sum(option.resident for option in picked) - live for live in self.live]
+        for group, option in zip(self.groups, picked, strict=True):
+            for task, own in zip(group, option.staging, strict=True):
+                free[task] -= own
+        return free
 
     def _fetches(
         self, picked: Sequence[Option], cycles: Sequence[int], streamed: Sequence[int], free: list[int]
@@ -181,10 +191,10 @@ class Fetching:
             size, last = picked[number].fetched, self.groups[number][-1]
             for task in range(deadline, last + 1):
                 free[task] -= size
-                if free[task] < self.slack[task]:
+                if free[task] < 0:
                     return None
             left, at, parts = size, deadline, []
-            while left > 0 and at > 0 and free[at - 1] >= size + self.slack[at - 1]:
+            while left > 0 and at > 0 and free[at - 1] >= size:
                 at -= 1
                 free[at] -= size
                 have = int((idle[at] - setup) * self.link.bytes_per_cycle)

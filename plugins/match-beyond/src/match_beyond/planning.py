@@ -215,8 +215,12 @@ class Planner:
             now = self._measure(other, (draft.reach,), found.fetches)
             if now.over_bytes <= 0:
                 return now
-            for task in _crowded(now.draft, now.over_bytes):
-                slack[task] = 2 * slack[task] + now.over_bytes
+            crowded = _crowded(now.draft, now.over_bytes)
+            while ahead.allows(found, slack):
+                if max(slack) > draft.home.size_bytes:
+                    return measured
+                for task in crowded:
+                    slack[task] = 2 * slack[task] + now.over_bytes
         return measured
 
     def _program(self, measured: _Measured, stored_bytes: int) -> Program:
