@@ -202,16 +202,17 @@ def test_memory_that_is_needed_between_shortens_the_fetch() -> None:
     assert (found.cycles, found.fetches[0].copies) == (400 + 110 + 100, ((1, 0, 300),))
 
 
-def test_slack_shortens_a_fetch_and_leaves_streaming_alone() -> None:
-    problem = fetching([[option(200)], [option(200)], away(100, 300)], [0, 0, 0], 300)
-    problem.slack = [1, 0, 0]
-    found = problem.improved([0, 0, 0], 400 + 460)
-    assert found is not None
-    assert (found.cycles, found.fetches[0].copies) == (400 + 110 + 100, ((1, 0, 300),))
-    problem.slack = [0, 0, 1]
-    assert problem.replayed([0, 0, 1]) is None
-    streamed = problem.replayed([0, 0, 0])
-    assert streamed is not None and streamed.cycles == 400 + 460
+def test_slack_shortens_a_fetch_or_prevents_it_and_leaves_the_given_program_alone() -> None:
+    streamed = option(460, streamed=300, staging=100)
+    problem = fetching([[option(200)], [option(200)], [streamed, option(100, fetched=300)]], [0, 0, 0], 300)
+    shorter = replace(problem, slack=[1, 0, 0]).improved([0, 0, 0], 400 + 460)
+    assert shorter is not None
+    assert (shorter.cycles, shorter.fetches[0].copies) == (400 + 110 + 100, ((1, 0, 300),))
+    none = replace(problem, slack=[0, 0, 1])
+    assert none.replayed([0, 0, 1]) is None
+    for slack in (1, 1000):
+        given = replace(problem, slack=[slack] * 3).replayed([0, 0, 0])
+        assert given is not None and not given.fetches
 
 
 @pytest.mark.parametrize("seed", range(12))
