@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 PASSES, VISITED = 4, 1_000_000
 #: Effort of annealing: tasks and copies that are replayed (some 0.5 s), within these numbers of replays.
 EFFORT, REPLAYS = 400_000, (250, 8_000)
-#: Where annealing starts: cycles that an exchange may cost, as a part of all.
-HEAT = 0.001
+#: Two walks of annealing, of half the effort each. Where they start: cycles that an exchange may cost, as a part of all,
+#: and the power with which that decreases. The first may undo large decisions, as which of two layers is resident.
+HEATS = ((0.1, 3), (0.001, 1))
 #: The buffer that stands for all constants of the store.
 IMAGE = "constants"
 #: A copy takes at least so many times the cycles of its start.
@@ -107,7 +108,9 @@ class Fetching:
         begun = [found for found in (self.replayed(start), self.replayed(least)) if found is not None]
         if not begun:
             return None
-        best = self._annealed(min((self._climbed(found) for found in begun), key=lambda found: found.cycles))
+        best = min((self._climbed(found) for found in begun), key=lambda found: found.cycles)
+        for heat, power in HEATS:
+            best = self._annealed(best, heat, power)
         return best if best.cycles < before else None
 
     @property
@@ -136,16 +139,16 @@ class Fetching:
         gain = [work[group][chosen[group]] - work[group][option] for group, option in every]
         return [every[place] for place in sorted(range(len(every)), key=lambda place: -gain[place])[:count]]
 
-    def _annealed(self, now: Found) -> Found:
+    def _annealed(self, now: Found, most: float, power: int) -> Found:
         """The best of a deterministic walk, climbed."""
         best, dice = now, random.Random(0)
         groups = [group for group, options in enumerate(self.options) if len(options) > 1]
-        count = max(REPLAYS[0], min(REPLAYS[1], EFFORT // self._size))
+        count = max(REPLAYS[0], min(REPLAYS[1], EFFORT // self._size)) // len(HEATS)
         for step in range(count):
             chosen = list(now.chosen)
             for group in dice.sample(groups, min(len(groups), dice.choice((1, 2, 2, 3)))):
                 chosen[group] = dice.randrange(len(self.options[group]))
-            heat = best.cycles * HEAT * (1 - step / count)
+            heat = best.cycles * most * (1 - step / count) ** power
             limit = now.cycles - int(heat * log(1 - dice.random())) + 1
             found = self.replayed(chosen, limit)
             if found is not None and found.cycles < limit:
