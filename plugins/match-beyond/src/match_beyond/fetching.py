@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 PASSES, VISITED = 4, 1_000_000
 #: Effort of annealing: tasks and copies that are replayed (some 0.5 s), within these numbers of replays.
 EFFORT, REPLAYS = 400_000, (250, 8_000)
-#: Two walks of annealing, of half the effort each. Where they start: cycles that an exchange may cost, as a part of all,
-#: and the power with which that decreases. The first may undo large decisions, as which of two layers is resident.
-HEATS = ((0.1, 3), (0.001, 1))
+#: Walks of annealing, each from the start, in turns that share its effort. For a turn: how many cycles an exchange may
+#: cost first, as a part of all, and the power with which that falls. A hot turn may undo large decisions, such as which
+#: of two layers is resident; a cool one alone finds some programs that it does not lead to.
+WALKS = (((0.001, 1),), ((0.1, 3), (0.001, 1)))
 #: The buffer that stands for all constants of the store.
 IMAGE = "constants"
 #: A copy takes at least so many times the cycles of its start.
@@ -108,9 +109,8 @@ class Fetching:
         begun = [found for found in (self.replayed(start), self.replayed(least)) if found is not None]
         if not begun:
             return None
-        best = min((self._climbed(found) for found in begun), key=lambda found: found.cycles)
-        for heat, power in HEATS:
-            best = self._annealed(best, heat, power)
+        climbed = min((self._climbed(found) for found in begun), key=lambda found: found.cycles)
+        best = min((self._walked(climbed, turns) for turns in WALKS), key=lambda found: found.cycles)
         return best if best.cycles < before else None
 
     @property
@@ -139,11 +139,16 @@ class Fetching:
         gain = [work[group][chosen[group]] - work[group][option] for group, option in every]
         return [every[place] for place in sorted(range(len(every)), key=lambda place: -gain[place])[:count]]
 
-    def _annealed(self, now: Found, most: float, power: int) -> Found:
+    def _walked(self, best: Found, turns: Sequence[tuple[float, int]]) -> Found:
+        count = max(REPLAYS[0], min(REPLAYS[1], EFFORT // self._size)) // len(turns)
+        for most, power in turns:
+            best = self._annealed(best, most, power, count)
+        return best
+
+    def _annealed(self, now: Found, most: float, power: int, count: int) -> Found:
         """The best of a deterministic walk, climbed."""
         best, dice = now, random.Random(0)
         groups = [group for group, options in enumerate(self.options) if len(options) > 1]
-        count = max(REPLAYS[0], min(REPLAYS[1], EFFORT // self._size)) // len(HEATS)
         for step in range(count):
             chosen = list(now.chosen)
             for group in dice.sample(groups, min(len(groups), dice.choice((1, 2, 2, 3)))):

@@ -40,6 +40,8 @@ COMPARED = 2
 STARVED = 2
 #: Then programs with a little more and less for constants than the best are, by these parts of the home memory.
 STEPS = (1 / 12, 1 / 24)
+#: If no program fits, these parts of the home memory are left, until one does.
+FINE = tuple(part / 48 for part in range(1, 48))
 
 
 def fit(request: FitRequest, kind: _Kind = Chooser) -> Fit | None:
@@ -117,6 +119,10 @@ def _divided(request: FitRequest, network: Network, kind: _Kind) -> Model | None
             if (best := made.best) is not None and best.chooser is chooser:
                 for reserve in (best.reserve - step, best.reserve + step):
                     made.attempt(chooser, reserve)
+    chooser = kind(network, soc.swap_link, True)
+    for reserve in reversed(FINE) if steps else ():  # those that leave most to constants first
+        if made.best is None:
+            made.attempt(chooser, reserve)
     return None if made.best is None else made.best.model
 
 
