@@ -58,6 +58,14 @@ def test_stripes_of_an_upsampling_stay_within_their_parts(model: Path) -> None:
     assert result.bit_exact
 
 
+def test_leaner_choices_are_tried_before_a_model_is_refused(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = VerifyRequest(model, "gap9", memory=(("l2", 10_000),), cache=False)
+    assert verify_model(request, Plugins.load()).bit_exact
+    monkeypatch.setattr("match_beyond.search.FINE", ())
+    with pytest.raises(InfeasibleError):
+        verify_model(request, Plugins.load())
+
+
 def test_forced_concurrency_names_the_sequential_program(model: Path) -> None:
     request = CompileRequest(model, "gap9", memory=(("l2", 45_000),), execution="concurrent")
     with pytest.raises(InfeasibleError) as caught:

@@ -44,8 +44,8 @@ def match_exact(request: ExactRequest) -> ExactChoice | None:
 def match_fit(request: FitRequest) -> Fit | None:
     """Rewrite a model that exceeds the home memory: layers in stripes of rows, tensors in the Soc's store.
 
-    Called: when no sequential program of a model fits, if units of the Soc copy between home memory and store, or all
-        work in the home memory. Then, or on other Socs when no program fits at all, only for other candidates.
+    Called: if units of the Soc copy between home memory and store, or all work in the home memory, when no sequential
+        program fits, or it waits for constants. Then, or on others when no program fits, only for other candidates.
 
     Arguments:
         request: model, Soc, the cheapest mapping, candidates, and functions that make programs to compare.
