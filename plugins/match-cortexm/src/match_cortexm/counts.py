@@ -238,10 +238,10 @@ def _unrolled(workload: Workload) -> Mapping[str, int]:
     found: dict[str, int] = {}
     for name, count in counts.items():
         form, _, part = name.rpartition("_")
-        if part == "blocks" and "max_" in name and count > _PEELED_BLOCKS * counts[f"{form}_tiles"]:
+        if form == "real_max" and part == "blocks" and count > _PEELED_BLOCKS * counts[f"{form}_tiles"]:
             steps = counts[f"{form}_steps"]
             found[f"{form}_turns"] = steps * (steps > _PEELED_TAPS * count and not counts.get(f"{form}_loops"))
-        if part == "blocks" and "max_" in name and counts[f"{form}_steps"] > _LINE_TAPS * count:
+        if form == "real_max" and part == "blocks" and counts[f"{form}_steps"] > _LINE_TAPS * count:
             found[f"{form}_wide"] = counts[f"{form}_steps"]
         if name.endswith("_rows_clipped") and count:
             narrow = source.axes[-2].size <= _NARROW
