@@ -69,7 +69,7 @@ LEFT = "host_mat_mul_integer "
 #: Counts of sums of floats on cores without an FPU, the first of the former: calls, which take nearly all instructions.
 SUMS, CALLED = (
     ("stored", "floating_tile_macs"),
-    ("inside", "nonzero", "elements", "floating", "fractions", "checks", *CALLS),
+    ("inside", "nonzero", "elements", "floating", "sums", "compared", "fractions", "checks", *CALLS),
 )
 Figures = dict[str, float]
 

@@ -34,7 +34,9 @@ _OF_ONE = 2
 #: Sizes of recurrent layers.
 _SIZES = ("inputs", "hidden")
 #: Counts of regions that call no function.
-PLAIN = {"elements", "memory", "floating", "steps", "sums", "compared", "doubled", "quantised"}
+PLAIN = {"elements", "memory", "floating", "steps", "sums", "compared", "doubled", "rectified", "quantised"}
+#: The share of zeros in what Relu makes: an estimate.
+_RECTIFIED = 0.5
 
 
 def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, int]:
@@ -46,8 +48,8 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     of a row, whose exponential is that of 0. ``zeros``: the share of products and terms with an operand 0; with it,
     ``nonzero`` counts the others, of float32, and ``fractions`` those with one number that is no power of two."""
     found = _counts_of(workload)
-    doubled = found.get("doubled", 0)
-    found = {name: count for name, count in found.items() if name != "doubled"}
+    doubled, rectified = (found.get(name, 0) for name in ("doubled", "rectified"))
+    found = {name: count for name, count in found.items() if name not in ("doubled", "rectified")}
     if "words" in found:  # which are no sums of 64 bits
         found = {**found, "wide": found["wide"] - found["words"]}
     summed = workload.macs or workload.kind.endswith(_TERMS) or adds(workload)
@@ -56,7 +58,7 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)
     if len(workload.operands) == _OF_ONE and adds(workload):
         found["fractions"] = round((found["floating"] - doubled) * (1 - zeros))
-    terms = found["elements"] if adds(workload) else terms
+    terms = found["elements"] - round(_RECTIFIED * rectified) if adds(workload) else terms
     terms = round(workload.macs * _share(workload)) if "clamped" in found else found.get("inside", terms)
     if "visits" in found and "inside" not in found:  # padding is 0
         terms = round(terms * _share(workload))

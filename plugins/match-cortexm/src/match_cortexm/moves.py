@@ -33,6 +33,8 @@ _TILE = 8
 #: loop over bytes whose distance is no power of two, and elements of two loops that are unrolled whole: counted with
 #: gcc 12.2 for M0+, M4 and M55. Registers hold about 40 elements of the last.
 TURNS, _BYTE_TURNS, _WHOLE, _HELD = 17, 120, 72, 40
+#: Bytes of lines whose last one is copied alone, behind a half of a word.
+_HALVES = (3, 7)
 #: Lines from which compilers keep places in registers, on cores with few of them: counted with gcc 12.2 for M0+.
 _MANY_LINES = 32
 #: Turns of loops that have figures of their own.
@@ -185,14 +187,18 @@ def _runs(workload: Workload) -> int:
 
 def _joined(workload: Workload) -> Mapping[str, int]:
     """Those of the sources of a concatenation that loops copy: ``lines``, which are short, and the words, halves of
-    words and bytes that have as many; ``whole``, those of sources that compilers copy without a loop."""
+    words and bytes that have as many; ``whole``, those of sources that compilers copy without a loop; ``halves``, lines
+    of odd lengths from 3 on; ``longer``, other lines, and their ``bytes``."""
     *sources, result = workload.operands
-    found = {"lines": 0, "pieces": 0, "whole": 0}
+    found = {"lines": 0, "pieces": 0, "whole": 0, "halves": 0, "longer": 0, "bytes": 0}
     for source in sources:
         lines, bytes_ = _runs_of(source, result), _bytes_of(source)
         pieces = lines * (bytes_ // max(1, lines)).bit_count()
         if bytes_ >= _RUN_BYTES * lines:
+            found["longer"] += lines
+            found["bytes"] += bytes_
             continue
+        found["halves"] += lines * (bytes_ // max(1, lines) in _HALVES)
         if bytes_ * _BYTE_BITS <= _WHOLE * result.element_bits:
             found["whole"] += pieces
         else:

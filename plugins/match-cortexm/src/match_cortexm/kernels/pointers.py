@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from match_cortexm.kernels.border import Border
 
 #: Steps of a position that are written one after another, without a loop over blocks of channels.
 _MOST_STEPS = 40
@@ -36,6 +40,26 @@ class Pointers:
         have ``gone`` so far."""
         before = (self.taps[0], *self.taps)
         return [(tap - last, self._at(tap + channel, gone)) for tap, last in zip(self.taps, before, strict=False)]
+
+    def counts(self, border: Border, blocks: int, parts: bool) -> dict[str, int]:
+        """What a kernel does of so many blocks: ``moved`` pointers, ``far`` ones between taps, ``turns`` of a loop over
+        blocks, ``parts`` of vectors; windows that leave the image apart."""
+        inside, taps = border.tiles - border.outside, len(self.taps)
+        turns = inside * self.loop
+        return {
+            "steps": inside * blocks * taps,
+            "blocks": inside * blocks,
+            "tiles": inside,
+            "moved": (inside + turns) * len(self.starts),
+            "turns": turns,
+            "far": inside * blocks * self.far,
+            "parts": inside * parts,
+            "part_steps": inside * parts * taps,
+            "outside": border.outside,
+            "outside_blocks": border.outside * blocks,
+            "outside_parts": border.outside * parts * taps,
+            "outside_steps": border.outside * blocks * taps,
+        }
 
     def _at(self, place: int, gone: int) -> str:
         number = max(n for n, start in enumerate(self.starts) if start <= place - gone or n == 0)

@@ -99,7 +99,9 @@ def _form(image: Image, core: Core) -> Form:
             headers=(BYTES,),
             start=f"match_cortexm_i{'16x8' if wide else '8x16'} s = match_cortexm_lowest{'_8' if wide else ''}();",
             step=lambda address: f"s = match_cortexm_max_{block}(s, {address}, left);",
-            first=lambda address: f"match_cortexm_i{'16x8' if wide else '8x16'} s = match_cortexm_load_{block}({address}, left);",
+            first=lambda address: (
+                f"match_cortexm_i{'16x8' if wide else '8x16'} s = match_cortexm_load_{block}({address}, left);"
+            ),
             finish=(f"match_cortexm_store_{block}(to, s, left);",),
             block=block,
             reach=Reach(127, 0),

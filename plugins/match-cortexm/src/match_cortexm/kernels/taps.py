@@ -13,10 +13,10 @@ from match_host.kernels.products.depthwise_shape import MOST_WRITTEN_TAPS
 from match_host.kernels.work import Work
 
 from match_cortexm.headers import SHARED, header
-from match_cortexm.kernels.border import Border, border_of
+from match_cortexm.kernels.border import border_of
 from match_cortexm.kernels.counted import Counted
-from match_cortexm.kernels.pointers import Pointers, Reach, pointers_of
 from match_cortexm.kernels.overlap import channel_by_channel
+from match_cortexm.kernels.pointers import Reach, pointers_of
 from match_cortexm.kernels.scalar import scalar_view
 from match_cortexm.kernels.templates import render_body
 
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from match_host.kernels.window import Window
     from numpy.typing import NDArray
 
-#: Turns of a loop over channels that compilers unroll, and steps of all turns: counted with gcc 12.2 for M0+. Offsets of
-#: loads in Thumb are smaller than this.
+    from match_cortexm.kernels.border import Border
+
+#: Turns of a loop over channels that compilers unroll, and steps of all turns: counted with gcc 12.2 for M0+. Offsets
+#: of loads in Thumb are smaller than the last number.
 _PEELED_TURNS, _PEELED_STEPS, _NEAR = 17, 140, 32
 
 
@@ -40,7 +42,8 @@ class Form:
     computes a window once more if one of ``flags`` (MATCH_CORTEXM_...) is set before results are stored. ``wide``: the
     sums ``s`` of all taps come from functions instead, in instructions of Thumb-2 or of Thumb. ``repeats``: the
     last block ends with the last channel, and computes some once more. ``reach``: how far loads reach, of forms whose
-    taps have pointers of their own; ``first``: the text of the first tap then. ``parts``: the text has the channels that are ``left`` for the last block."""
+    taps have pointers of their own; ``first``: the text of the first tap then. ``parts``: the text has the channels
+    that are ``left`` for the last block."""
 
     name: str
     headers: tuple[str, ...]
@@ -151,10 +154,8 @@ def build_taps(
     again = (form.block - 1) * dtype_of(image.source).itemsize if form.repeats else 0
     code = replace(code, overlaps=channel_by_channel(image.source, result, y, x, channels, again))
     blocks = -(-channels // form.block)
-    if held:
-        counts = _held_counts(held, border, blocks, form.parts and channels % form.block > 0)
-    else:
-        counts = _counts(image, border, blocks, written)
+    parts = form.parts and channels % form.block > 0
+    counts = held.counts(border, blocks, parts) if held else _counts(image, border, blocks, written)
     counts["outside_taps"] = border.outside * image.taps
     macs = border.tiles * image.taps * channels if form.scales is not None else 0
     return Counted(tuple(arguments), code, Work(), form.name, tuple(counts.items()), macs)
@@ -175,26 +176,6 @@ def _counts(image: Image, border: Border, blocks: int, written: bool) -> dict[st
         turns = blocks > _PEELED_TURNS or blocks * image.taps > _PEELED_STEPS
         counts |= {"turns": tiles * turns, "near": (tiles - outside) * (turns and blocks < _NEAR)}
     return counts
-
-
-def _held_counts(held: Pointers, border: Border, blocks: int, parts: bool) -> dict[str, int]:
-    """What a kernel does whose taps have pointers: ``moved`` ones, ``far`` moves between taps, ``turns`` of a loop over blocks, ``parts`` of vectors; windows that leave the image apart."""
-    inside, taps = border.tiles - border.outside, len(held.taps)
-    turns, pointers = inside * held.loop, len(held.starts)
-    return {
-        "steps": inside * blocks * taps,
-        "blocks": inside * blocks,
-        "tiles": inside,
-        "moved": (inside + turns) * pointers,
-        "turns": turns,
-        "far": inside * blocks * held.far,
-        "parts": inside * parts,
-        "part_steps": inside * parts * taps,
-        "outside": border.outside,
-        "outside_blocks": border.outside * blocks,
-        "outside_parts": border.outside * parts * taps,
-        "outside_steps": border.outside * blocks * taps,
-    }
 
 
 def _function(uses: Uses, image: Image, form: Form, edge: bool = False) -> str:
