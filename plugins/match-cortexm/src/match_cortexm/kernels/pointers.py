@@ -58,6 +58,7 @@ class Pointers:
             "outside": border.outside,
             "outside_blocks": border.outside * blocks,
             "outside_parts": border.outside * parts * taps,
+            "outside_taps": border.outside * taps,
             "outside_steps": border.outside * blocks * taps,
         }
 

@@ -156,7 +156,6 @@ def build_taps(
     blocks = -(-channels // form.block)
     parts = form.parts and channels % form.block > 0
     counts = held.counts(border, blocks, parts) if held else _counts(image, border, blocks, written)
-    counts["outside_taps"] = border.outside * image.taps
     macs = border.tiles * image.taps * channels if form.scales is not None else 0
     return Counted(tuple(arguments), code, Work(), form.name, tuple(counts.items()), macs)
 
@@ -170,6 +169,7 @@ def _counts(image: Image, border: Border, blocks: int, written: bool) -> dict[st
         "loops": 0 if written else tiles * image.taps,
         "blocks": tiles,
         "tiles": border.tiles,
+        "outside_taps": border.outside * image.taps,
         "outside_steps": outside * image.taps,
     }
     if blocks == image.channels and written:
