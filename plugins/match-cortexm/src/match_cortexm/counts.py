@@ -46,12 +46,16 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     read; ``positions`` and ``visits``, windows of pooling and of depthwise convolutions and their taps; ``rest``, taps
     of channels that fill no vector; ``rows`` of operators on lines; ``others``, elements of a softmax but the largest
     of a row, whose exponential is that of 0. ``zeros``: the share of products and terms with an operand 0; with it,
-    ``nonzero`` counts the others, of float32, and ``fractions`` those with one number that is no power of two."""
+    ``nonzero`` counts the others, of float32, ``fractions`` those with one number that is no power of two, and
+    ``multiplied`` the operations of a region that are neither sums nor comparisons."""
     found = _counts_of(workload)
     doubled, rectified = (found.get(name, 0) for name in ("doubled", "rectified"))
     found = {name: count for name, count in found.items() if name not in ("doubled", "rectified")}
     if "words" in found:  # which are no sums of 64 bits
         found = {**found, "wide": found["wide"] - found["words"]}
+    if zeros is not None and "region" in workload.kind and not workload.macs and "floating" in found:
+        rest = found["floating"] - found.get("sums", 0) - found.get("compared", 0)
+        found = {**found, **({"multiplied": rest} if rest > 0 else {})}
     summed = workload.macs or workload.kind.endswith(_TERMS) or adds(workload)
     if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found) or "tile_macs" in found:
         return found
@@ -135,7 +139,7 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     """What numbers do not change."""
     kind, counts = workload.kind, named(workload)
     if kind.startswith("cortexm_"):
-        return {**counts, **_unrolled(workload)}
+        return _apart({**counts, **_unrolled(workload)})
     *sources, result = workload.operands
     if kind in MOVES:
         return moved(workload)
@@ -230,6 +234,17 @@ def _recurrent(counts: Mapping[str, int]) -> Mapping[str, int]:
     sums = counts.get("floating_macs", 0) // sum(sizes)
     looped = sums * sum(size for size in sizes if size > TURNS)
     return {**{name: count for name, count in counts.items() if name not in _SIZES}, "sums": sums, "looped": looped}
+
+
+def _apart(counts: Mapping[str, int]) -> Mapping[str, int]:
+    """The counts of windows of bytes and int16: taps of those outside tell as much as blocks, and loops over taps take
+    the same inside and outside."""
+    looped = {name.removesuffix("_loops") for name in counts if name.startswith("max") and name.endswith("_loops")}
+    left = {
+        *(name for name in counts if name.endswith("_outside_blocks")),
+        *(f"{form}_outside_steps" for form in looped),
+    }
+    return {name: count for name, count in counts.items() if name not in left}
 
 
 def _unrolled(workload: Workload) -> Mapping[str, int]:
