@@ -62,14 +62,26 @@ CALLS = ("special", "floating_divide", "wide_divide")
 RESULTS = ("floating", "compared", "limited")
 #: Layers without figures of a narrower form that decide those of a wider one alone, but for products, whose kernels
 #: differ in what comes after the sums.
-REST, ALL = 5, (OWN, "products", "regions")
+REST, ALL, PLAIN = 5, (OWN, "products", "regions"), ", plain"
 #: Products that decide no figures: they have those of kernels that requantise them at once, which are preferred then,
 #: as they need less memory.
 LEFT = "host_mat_mul_integer "
 #: Counts of sums of floats on cores without an FPU, the first of the former: calls, which take nearly all instructions.
 SUMS, CALLED = (
     ("stored", "floating_tile_macs"),
-    ("inside", "nonzero", "elements", "floating", "fractions", "checks", *CALLS),
+    (
+        "inside",
+        "nonzero",
+        "elements",
+        "floating",
+        "sums",
+        "compared",
+        "multiplied",
+        "quantised",
+        "fractions",
+        "checks",
+        *CALLS,
+    ),
 )
 Figures = dict[str, float]
 
@@ -189,7 +201,7 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
     for key in sorted(groups, key=lambda key: (_specific(key, groups[key]), key)):
         group = groups[key]
         rest = [layer for layer in group if found.keys().isdisjoint(takewhile(key.__ne__, layer.keys))]
-        decided = len(rest) >= max(REST, fewest(key, rest)) and not key.startswith(ALL)
+        decided = len(rest) >= max(REST, fewest(key, rest)) and not key.startswith(ALL) and not key.endswith(PLAIN)
         group = rest if decided else group
         names = list(dict.fromkeys(name for layer in group for name in layer.counts))
         if all("tiles" in layer.counts for layer in group):

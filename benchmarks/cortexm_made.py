@@ -14,6 +14,7 @@ from onnx import helper
 from benchmarks.cortexm_blocks import BLOCK_KINDS, JOINED_KINDS
 from benchmarks.cortexm_every import EVERY_KINDS
 from benchmarks.cortexm_gates import GATE_KINDS
+from benchmarks.cortexm_heads import HEAD_KINDS
 from benchmarks.cortexm_integer import FEW_KINDS, QUANTLIB_KINDS
 from benchmarks.cortexm_later import LATER_KINDS
 from benchmarks.cortexm_more import MORE_INTEGER_KINDS, MORE_KINDS
@@ -328,7 +329,7 @@ def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -
     if quantised and not wide:
         yield from _networks(Net(np.random.default_rng([seed, number, 6]), quantised), FEW_KINDS, rounds)
     if not wide:
-        later = (LATER_KINDS, EVERY_KINDS, GATE_KINDS, BLOCK_KINDS, JOINED_KINDS, SMALL_KINDS)
+        later = (LATER_KINDS, EVERY_KINDS, GATE_KINDS, BLOCK_KINDS, JOINED_KINDS, SMALL_KINDS, HEAD_KINDS)
         for place, kinds in enumerate(later, 7):
             yield from _networks(Net(np.random.default_rng([seed, number, place]), quantised), kinds, rounds)
     if quantised:  # one row: classifiers, autoencoders

@@ -12,6 +12,7 @@ from benchmarks import (
     sixth_models,
     small_models,
     tenth_models,
+    twelfth_models,
 )
 from benchmarks.breadth_models import FLOATS, MADE
 from benchmarks.runs import MODELS
@@ -81,6 +82,7 @@ _LATER = {
     "ninth": ninth_models,
     "tenth": tenth_models,
     "eleventh": eleventh_models,
+    "twelfth": twelfth_models,
 }
 for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}

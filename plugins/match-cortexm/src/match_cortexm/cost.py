@@ -89,7 +89,7 @@ class FittedCost(HostCostModel):
 
     def _luck(self, workload: Workload, keys: tuple[str, ...], guessed: bool) -> float:
         """What a kernel costs relative to its figures."""
-        luck = self.luck if _varied(workload) or (guessed and _SINGLE in keys[0]) else 1.0
+        luck = self.luck if _varied(workload) or (guessed and any(_SINGLE in key for key in keys)) else 1.0
         few = _FEW_RESULTS in keys[0] and _FEW_RESULTS not in self._key(keys)
         return max(luck, _COMPUTED_LUCK) if few or _COMPUTED in keys[0] else luck
 

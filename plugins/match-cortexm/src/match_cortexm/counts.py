@@ -34,7 +34,9 @@ _OF_ONE = 2
 #: Sizes of recurrent layers.
 _SIZES = ("inputs", "hidden")
 #: Counts of regions that call no function.
-PLAIN = {"elements", "memory", "floating", "steps", "sums", "compared", "doubled", "quantised"}
+PLAIN = {"elements", "memory", "floating", "steps", "sums", "compared", "doubled", "rectified", "quantised"}
+#: The share of zeros in what Relu makes: an estimate.
+_RECTIFIED = 0.5
 
 
 def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, int]:
@@ -44,19 +46,23 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     read; ``positions`` and ``visits``, windows of pooling and of depthwise convolutions and their taps; ``rest``, taps
     of channels that fill no vector; ``rows`` of operators on lines; ``others``, elements of a softmax but the largest
     of a row, whose exponential is that of 0. ``zeros``: the share of products and terms with an operand 0; with it,
-    ``nonzero`` counts the others, of float32, and ``fractions`` those with one number that is no power of two."""
+    ``nonzero`` counts the others, of float32, ``fractions`` those with one number that is no power of two, and
+    ``multiplied`` the operations of a region that are neither sums nor comparisons."""
     found = _counts_of(workload)
-    doubled = found.get("doubled", 0)
-    found = {name: count for name, count in found.items() if name != "doubled"}
+    doubled, rectified = (found.get(name, 0) for name in ("doubled", "rectified"))
+    found = {name: count for name, count in found.items() if name not in ("doubled", "rectified")}
     if "words" in found:  # which are no sums of 64 bits
         found = {**found, "wide": found["wide"] - found["words"]}
+    if zeros is not None and "region" in workload.kind and not workload.macs and "floating" in found:
+        rest = found["floating"] - found.get("sums", 0) - found.get("compared", 0)
+        found = {**found, **({"multiplied": rest} if rest > 0 else {})}
     summed = workload.macs or workload.kind.endswith(_TERMS) or adds(workload)
     if zeros is None or not summed or not {"floating", "floating_tile_macs"} & set(found) or "tile_macs" in found:
         return found
     terms = found.get("stored", workload.macs) or found.get("memory", 0) - found.get("elements", 0)
     if len(workload.operands) == _OF_ONE and adds(workload):
         found["fractions"] = round((found["floating"] - doubled) * (1 - zeros))
-    terms = found["elements"] if adds(workload) else terms
+    terms = found["elements"] - round(_RECTIFIED * rectified) if adds(workload) else terms
     terms = round(workload.macs * _share(workload)) if "clamped" in found else found.get("inside", terms)
     if "visits" in found and "inside" not in found:  # padding is 0
         terms = round(terms * _share(workload))
@@ -133,7 +139,7 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     """What numbers do not change."""
     kind, counts = workload.kind, named(workload)
     if kind.startswith("cortexm_"):
-        return {**counts, **_unrolled(workload)}
+        return _apart({**counts, **_unrolled(workload)})
     *sources, result = workload.operands
     if kind in MOVES:
         return moved(workload)
@@ -230,6 +236,17 @@ def _recurrent(counts: Mapping[str, int]) -> Mapping[str, int]:
     return {**{name: count for name, count in counts.items() if name not in _SIZES}, "sums": sums, "looped": looped}
 
 
+def _apart(counts: Mapping[str, int]) -> Mapping[str, int]:
+    """The counts of windows of bytes and int16: taps of those outside tell as much as blocks, and loops over taps take
+    the same inside and outside."""
+    looped = {name.removesuffix("_loops") for name in counts if name.startswith("max") and name.endswith("_loops")}
+    left = {
+        *(name for name in counts if name.endswith("_outside_blocks")),
+        *(f"{form}_outside_steps" for form in looped),
+    }
+    return {name: count for name, count in counts.items() if name not in left}
+
+
 def _unrolled(workload: Workload) -> Mapping[str, int]:
     """What compilers do with the loops of own kernels: taps of more addresses than there are registers, in a loop over
     blocks that has turns; taps of windows of more than a line, ``wide``; rows that a function copies, as some are
@@ -238,10 +255,10 @@ def _unrolled(workload: Workload) -> Mapping[str, int]:
     found: dict[str, int] = {}
     for name, count in counts.items():
         form, _, part = name.rpartition("_")
-        if part == "blocks" and "max_" in name and count > _PEELED_BLOCKS * counts[f"{form}_tiles"]:
+        if form == "real_max" and part == "blocks" and count > _PEELED_BLOCKS * counts[f"{form}_tiles"]:
             steps = counts[f"{form}_steps"]
             found[f"{form}_turns"] = steps * (steps > _PEELED_TAPS * count and not counts.get(f"{form}_loops"))
-        if part == "blocks" and "max_" in name and counts[f"{form}_steps"] > _LINE_TAPS * count:
+        if form == "real_max" and part == "blocks" and counts[f"{form}_steps"] > _LINE_TAPS * count:
             found[f"{form}_wide"] = counts[f"{form}_steps"]
         if name.endswith("_rows_clipped") and count:
             narrow = source.axes[-2].size <= _NARROW

@@ -31,9 +31,9 @@ _QUANTISED = 4
 #: Ends of forms that too few made layers have to tell their tiles apart.
 _RARE = ("transposed", "strided", "lines", "volumes", "recurrent")
 #: Counts of loops and of what they read and write.
-_LOOPS = {"elements", "memory", "steps", "sums", "doubled", "runs", "lines", "rest", "quantised"}
+_LOOPS = {"elements", "memory", "steps", "sums", "doubled", "rectified", "runs", "lines", "rest", "quantised"}
 #: What the host tells that is no operation, and neighbours from which softmaxes go across lines (``match_host``).
-_TOLD, _ACROSS = ("elements", "inner", "rows", "sums", "doubled", "quantised"), 4
+_TOLD, _ACROSS = ("elements", "inner", "rows", "sums", "doubled", "rectified", "quantised"), 4
 
 
 def figures_keys(workload: Workload) -> tuple[str, ...]:
@@ -117,9 +117,12 @@ def _element_keys(workload: Workload, key: str, numbers: str) -> tuple[str, ...]
         key = f"{key} of bytes"  # their products have 32 bits
     plain = (f"{key}, plain",) if "region" in kind and not set(counts) - PLAIN else ()
     repeated, last = broadcast(workload), workload.operands[-1].axes[-1:]
-    lines = (f"{key}, {form}{repeated} of few",) if repeated and line(workload) <= UNROLLED else ()
-    if any(name in kind for name in _LINES) and "inner" not in counts and last and last[0].size <= UNROLLED:
+    lines: tuple[str, ...] = ()
+    if repeated and line(workload) <= TURNS:
+        lines = (f"{key}, {form}{repeated} of few",)
+    if any(name in kind for name in _LINES) and "inner" not in counts and last and last[0].size <= TURNS:
         lines = (f"{key}, {form} of short lines",)
+    lines += (f"{key}, one{form.removeprefix('few')}",) if counts["elements"] == 1 else ()
     special = *lines, f"{key}, {form}{repeated}", f"{key}, {form}"
     if "region" in kind and workload.operands[-1].element_bits == BYTE_BITS and _quantises(counts):
         special += (f"host_quantize_linear {numbers}, {form.replace('1 integer ', '')}",)
@@ -148,7 +151,7 @@ def _pooled(workload: Workload) -> str:
     if "kernel_x" not in told or "kernel_y" in told:
         return ""
     windows = workload.operands[-1].axes[-1].size
-    short = windows <= UNROLLED and windows * told["kernel_x"] <= _UNROLLED_TAPS
+    short = windows <= TURNS and windows * told["kernel_x"] <= _UNROLLED_TAPS
     return f" of {'short ' if short else ''}lines{', apart' if told['stride_x'] > 1 else ''}"
 
 
@@ -160,7 +163,7 @@ def _by_columns(workload: Workload, few: bool) -> str:
         return f", by columns{' of few' if told['block'] <= TURNS else ''}"
     if "lines" in told or "turns" in told:
         alone = "turns" in told and not few and any(name.startswith("floating") for name in told)
-        return f", one by one{' of few' if told['turns'] <= UNROLLED else ''}" if alone else ""
+        return f", one by one{' of few' if told['turns'] <= TURNS else ''}" if alone else ""
     source, result = (workload.operands[place].axes[-1:] for place in (0, -1))
     if not result or result[0].size == 1 or source[0].size != result[0].size:
         return ""
@@ -171,7 +174,7 @@ def _per_element(counts: Mapping[str, int]) -> str:
     """Operations per element if they are whole numbers; loops of few elements have no turns."""
     elements = counts["elements"]
     rest = {name: count for name, count in counts.items() if name not in _TOLD}
-    few = "few, " if elements <= UNROLLED else ""
+    few = "few, " if elements <= TURNS else ""
     if any(count % elements for count in rest.values()):
         return f"{few}uneven"
     return few + " ".join(f"{count // elements} {name}" for name, count in rest.items())

@@ -17,6 +17,8 @@ MOVES = (
     *("host_concat", "host_depth_to_space", "host_pad", "host_slice", "host_space_to_depth", "host_split"),
     *("host_tile", "host_expand", "host_transpose"),
 )
+#: That of several sources.
+_JOIN = "host_concat"
 #: Those that read elements several times.
 _REPEAT = ("host_tile", "host_expand")
 #: Elements up to which loops are unrolled.
@@ -33,6 +35,10 @@ _TILE = 8
 #: loop over bytes whose distance is no power of two, and elements of two loops that are unrolled whole: counted with
 #: gcc 12.2 for M0+, M4 and M55. Registers hold about 40 elements of the last.
 TURNS, _BYTE_TURNS, _WHOLE, _HELD = 17, 120, 72, 40
+#: Bytes of lines whose last one is copied alone, behind a half of a word.
+_HALVES = (3, 7)
+#: Bytes that a function copies, alone or as the first ones of several sources: counted with gcc 12.2 for M4.
+_CALLED = (5, 6, 7)
 #: Lines from which compilers keep places in registers, on cores with few of them: counted with gcc 12.2 for M0+.
 _MANY_LINES = 32
 #: Turns of loops that have figures of their own.
@@ -55,10 +61,14 @@ def moved(workload: Workload) -> Mapping[str, int]:
         beyond = max(0, elements - _HELD) if _is_whole(counts) else 0
         found = {"elements": elements, "lines": lines, "images": lines // counts["outer"], "beyond": beyond}
         found["near"] = elements * (counts["outer"] < _MANY_LINES and counts["inner"] % 2 == 0)
+        if counts["apart"] == 1:  # words, halves of words and bytes
+            bytes_ = counts["inner"] * result.element_bits // _BYTE_BITS
+            found["pieces"] = lines * bytes_.bit_count()
+            found["called"] = int(lines == 1 and bytes_ in _CALLED)
         return {**found, **_vectors(counts, result.element_bits)}
     if _in_squares(counts):
         return _squares(counts)
-    if workload.kind == "host_concat":  # its loops are those of its sources
+    if workload.kind == _JOIN:  # its loops are those of its sources
         return {**plain, "runs": runs, "unaligned": _unaligned(workload), **_joined(workload)}
     rows = counts["elements"] // _line(result)
     odd = _padded(workload) if workload.kind == "host_pad" else _bytes_of(result) - _aligned(counts, result)
@@ -113,9 +123,9 @@ def _loop_form(counts: Mapping[str, int], bits: int) -> str:
     if _is_woven(counts, bits):
         rows = f"rows of {apart}" if inner % (_VECTOR_BITS // bits) else "rows, whole"  # the latter have no loop
         return f"elements, woven {f'columns of {inner}' if inner in _WOVEN else rows}"
-    if _is_whole(counts):
-        return "elements, whole"
     kept = {0: ", repeated", 1: ", kept"}.get(apart, "")
+    if _is_whole(counts):
+        return "elements, one" if counts["elements"] == 1 else f"elements, whole{kept}"
     if counts["loops"] > 2 and inner * counts["outer"] <= TURNS:  # two loops inside of others
         return f"elements, images{kept}"
     if inner <= TURNS:
@@ -132,7 +142,7 @@ def _line(operand: Operand) -> int:
 def moves(workload: Workload) -> tuple[str, ...]:
     """How a copy moves elements, and in which form lines are of any length."""
     form = move(workload)
-    wider = "borders" if "borders" in workload.parameters else re.sub(" of [0-9]", "", form)
+    wider = "borders" if "borders" in workload.parameters else re.sub(" of [0-9]|(?<=whole), .*", "", form)
     return (form,) if wider == form or "woven" in form else (form, wider)
 
 
@@ -153,11 +163,11 @@ def move(workload: Workload) -> str:
     size = workload.operands[-1].element_bits // 8
     run = size * counts["elements"] // max(1, counts["runs"])
     alone = size != _WORD_BYTES and counts.get("memory", 0) == 2 * counts["elements"]
+    once = ", once" if counts["runs"] < len(workload.operands) else ""  # no loop
     if alone or run < max(_RUN_BYTES, 2 * size):
-        return f"elements{_alone(workload)}"
+        return f"elements{once if workload.kind == _JOIN else ''}{_alone(workload)}"
     sides = {_line(operand) * size % _WORD_BYTES for operand in workload.operands}
     odd = ", odd" if run % _WORD_BYTES or any(sides) else ""
-    once = ", once" if counts["runs"] < len(workload.operands) else ""  # no loop
     length = "long runs" if run >= _LONG_BYTES else "short runs" if run <= _UNROLLED_BYTES else "runs"
     return length + odd + once
 
@@ -185,14 +195,19 @@ def _runs(workload: Workload) -> int:
 
 def _joined(workload: Workload) -> Mapping[str, int]:
     """Those of the sources of a concatenation that loops copy: ``lines``, which are short, and the words, halves of
-    words and bytes that have as many; ``whole``, those of sources that compilers copy without a loop."""
+    words and bytes that have as many; ``whole``, those of sources that compilers copy without a loop; ``halves``, lines
+    of 3 or 7 bytes; ``called``, a first source that a function copies; ``longer``, other lines, and their ``bytes``."""
     *sources, result = workload.operands
-    found = {"lines": 0, "pieces": 0, "whole": 0}
+    found = {"lines": 0, "pieces": 0, "whole": 0, "halves": 0, "called": 0, "longer": 0, "bytes": 0}
     for source in sources:
         lines, bytes_ = _runs_of(source, result), _bytes_of(source)
         pieces = lines * (bytes_ // max(1, lines)).bit_count()
         if bytes_ >= _RUN_BYTES * lines:
+            found["longer"] += lines
+            found["bytes"] += bytes_
             continue
+        found["halves"] += lines * (bytes_ // max(1, lines) in _HALVES)
+        found["called"] += lines == 1 and source is sources[0] and bytes_ in (3, *_CALLED)
         if bytes_ * _BYTE_BITS <= _WHOLE * result.element_bits:
             found["whole"] += pieces
         else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from match_host.kernels.products.depthwise_sums import FEW
 
-from match_cortexm.moves import UNROLLED
+from match_cortexm.moves import TURNS, UNROLLED
 from match_cortexm.transposed import TRANSPOSED
 from match_cortexm.windows import IMAGE_AXES, LINE_AXES, inside, window
 
@@ -59,7 +59,7 @@ def product_form(workload: Workload) -> str:
         grouped = "grouped " if inputs not in ((last,) if "nhwc" in workload.kind else (first, last)) else ""
         turns = inputs * (columns if channels_last(workload) and not grouped else 1)
         return f"{grouped}{'pointwise' if inputs == taps else 'windows'}{_short(workload, turns)}"
-    short = ", short" if taps <= UNROLLED else ""
+    short = ", short" if taps <= TURNS else ""
     return f"one row{short}" if prod(axis.size for axis in result.axes[:-1]) == 1 else "products"
 
 
@@ -80,7 +80,7 @@ def _blocks(workload: Workload) -> bool:
 
 def _short(workload: Workload, turns: int) -> str:
     """Whether compilers unroll the innermost loop over products."""
-    return ", short" if turns <= UNROLLED and turns * _statements(workload) <= _PEELED else ""
+    return ", short" if turns <= TURNS and turns * _statements(workload) <= _PEELED else ""
 
 
 def _statements(workload: Workload) -> int:

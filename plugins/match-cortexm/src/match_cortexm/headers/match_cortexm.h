@@ -15,6 +15,10 @@
 #endif
 #define MATCH_CORTEXM_NAKED __attribute__((naked, noinline, unused))
 #define MATCH_CORTEXM_UNUSED __attribute__((unused))
+/* Compilers know nothing of a pointer or a counter behind this: they keep it in a register of its own. */
+#define MATCH_CORTEXM_OPAQUE(place) __asm__("" : "+r"(place))
+#else
+#define MATCH_CORTEXM_OPAQUE(place) ((void)0)
 #endif
 
 /* Compilers find SSAT and USAT on cores with the DSP extension, but not after a shift. With Helium, vectors clip. */

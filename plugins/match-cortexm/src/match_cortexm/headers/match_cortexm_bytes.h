@@ -104,10 +104,15 @@ static inline match_cortexm_i8x16 match_cortexm_lowest(void)
     return vdupq_n_s8(INT8_MIN);
 }
 
-/* Of 16 channels, or of the first count if there are fewer. */
+/* 16 channels, or the first count if there are fewer. */
+static inline match_cortexm_i8x16 match_cortexm_load_16(const int8_t *from, int32_t count)
+{
+    return count >= 16 ? vldrbq_s8(from) : vldrbq_z_s8(from, vctp8q((uint32_t)count));
+}
+
 static inline match_cortexm_i8x16 match_cortexm_max_16(match_cortexm_i8x16 most, const int8_t *from, int32_t count)
 {
-    return vmaxq_s8(most, count >= 16 ? vldrbq_s8(from) : vldrbq_z_s8(from, vctp8q((uint32_t)count)));
+    return vmaxq_s8(most, match_cortexm_load_16(from, count));
 }
 
 static inline void match_cortexm_store_16(int8_t *to, match_cortexm_i8x16 values, int32_t count)
@@ -126,10 +131,15 @@ static inline match_cortexm_i16x8 match_cortexm_lowest_8(void)
     return vdupq_n_s16(INT16_MIN);
 }
 
-/* Of 8 channels of int16, or of the first count if there are fewer. */
+/* 8 channels of int16, or the first count if there are fewer. */
+static inline match_cortexm_i16x8 match_cortexm_load_8(const int16_t *from, int32_t count)
+{
+    return count >= 8 ? vldrhq_s16(from) : vldrhq_z_s16(from, vctp16q((uint32_t)count));
+}
+
 static inline match_cortexm_i16x8 match_cortexm_max_8(match_cortexm_i16x8 most, const int16_t *from, int32_t count)
 {
-    return vmaxq_s16(most, count >= 8 ? vldrhq_s16(from) : vldrhq_z_s16(from, vctp16q((uint32_t)count)));
+    return vmaxq_s16(most, match_cortexm_load_8(from, count));
 }
 
 static inline void match_cortexm_store_8(int16_t *to, match_cortexm_i16x8 values, int32_t count)
@@ -162,6 +172,13 @@ static inline match_cortexm_i8x16 match_cortexm_lowest(void)
     return result;
 }
 
+static inline match_cortexm_i8x16 match_cortexm_load_16(const int8_t *from, int32_t count)
+{
+    match_cortexm_i8x16 result = match_cortexm_lowest();
+    memcpy(result.lane, from, (size_t)(count < 16 ? count : 16));
+    return result;
+}
+
 static inline match_cortexm_i8x16 match_cortexm_max_16(match_cortexm_i8x16 most, const int8_t *from, int32_t count)
 {
     for (int32_t k = 0; (k < count) && (k < 16); k++) {
@@ -183,6 +200,13 @@ static inline match_cortexm_i16x8 match_cortexm_lowest_8(void)
 {
     const match_cortexm_i16x8 result = {
         {INT16_MIN, INT16_MIN, INT16_MIN, INT16_MIN, INT16_MIN, INT16_MIN, INT16_MIN, INT16_MIN}};
+    return result;
+}
+
+static inline match_cortexm_i16x8 match_cortexm_load_8(const int16_t *from, int32_t count)
+{
+    match_cortexm_i16x8 result = match_cortexm_lowest_8();
+    memcpy(result.lane, from, (size_t)(count < 8 ? count : 8) * sizeof *from);
     return result;
 }
 

@@ -187,6 +187,26 @@ MATCH_CORTEXM_ONCE void match_cortexm_s_next_one(
     *w += 4;
 }
 
+MATCH_CORTEXM_ONCE void match_cortexm_s_next_single(match_cortexm_s_t *sum, const float **w, float x)
+{
+    match_cortexm_s_add_one(sum, match_cortexm_s_load(*w), x);
+    *w += 4;
+}
+
+MATCH_CORTEXM_ONCE void match_cortexm_s_next_three(match_cortexm_s_t *first, match_cortexm_s_t *second,
+    match_cortexm_s_t *third, const float **w, float x0, float x1, float x2)
+{
+    match_cortexm_s_add_two(first, second, match_cortexm_s_load(*w), match_cortexm_s_load(*w), x0, x1);
+    match_cortexm_s_next_single(third, w, x2);
+}
+
+MATCH_CORTEXM_ONCE void match_cortexm_s_next_four(match_cortexm_s_t *first, match_cortexm_s_t *second,
+    match_cortexm_s_t *third, match_cortexm_s_t *fourth, const float **w, float x0, float x1, float x2, float x3)
+{
+    match_cortexm_s_add_one(first, match_cortexm_s_load(*w), x0);
+    match_cortexm_s_next_three(second, third, fourth, w, x1, x2, x3);
+}
+
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) != 0
 
 #define MATCH_CORTEXM_FLUSHED 0x88u /* IDC and UFC */
@@ -399,6 +419,52 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_next_one(
                      : "memory");
 }
 
+MATCH_CORTEXM_INLINE void match_cortexm_v_next_single(match_cortexm_v_t *sum, const float **w, float x)
+{
+    match_cortexm_v_t a;
+    __asm__ volatile("vldrw.32 %q[a], [%[w]], #16\n\t"
+                     "vmul.f32 %q[a], %q[a], %[x]\n\t"
+                     "vadd.f32 %q[s], %q[s], %q[a]"
+                     : [a] "=&w"(a), [s] "+w"(*sum), [w] "+l"(*w)
+                     : [x] "r"(x)
+                     : "memory");
+}
+
+MATCH_CORTEXM_INLINE void match_cortexm_v_next_three(match_cortexm_v_t *first, match_cortexm_v_t *second,
+    match_cortexm_v_t *third, const float **w, float x0, float x1, float x2)
+{
+    match_cortexm_v_t a, b;
+    __asm__ volatile("vldrw.32 %q[b], [%[w]], #16\n\t"
+                     "vmul.f32 %q[a], %q[b], %[x0]\n\t"
+                     "vadd.f32 %q[s0], %q[s0], %q[a]\n\t"
+                     "vmul.f32 %q[a], %q[b], %[x1]\n\t"
+                     "vmul.f32 %q[b], %q[b], %[x2]\n\t"
+                     "vadd.f32 %q[s1], %q[s1], %q[a]\n\t"
+                     "vadd.f32 %q[s2], %q[s2], %q[b]"
+                     : [a] "=&w"(a), [b] "=&w"(b), [s0] "+w"(*first), [s1] "+w"(*second), [s2] "+w"(*third), [w] "+l"(*w)
+                     : [x0] "r"(x0), [x1] "r"(x1), [x2] "r"(x2)
+                     : "memory");
+}
+
+MATCH_CORTEXM_INLINE void match_cortexm_v_next_four(match_cortexm_v_t *first, match_cortexm_v_t *second,
+    match_cortexm_v_t *third, match_cortexm_v_t *fourth, const float **w, float x0, float x1, float x2, float x3)
+{
+    match_cortexm_v_t a, b, c;
+    __asm__ volatile("vldrw.32 %q[c], [%[w]], #16\n\t"
+                     "vmul.f32 %q[a], %q[c], %[x0]\n\t"
+                     "vmul.f32 %q[b], %q[c], %[x1]\n\t"
+                     "vadd.f32 %q[s0], %q[s0], %q[a]\n\t"
+                     "vadd.f32 %q[s1], %q[s1], %q[b]\n\t"
+                     "vmul.f32 %q[a], %q[c], %[x2]\n\t"
+                     "vmul.f32 %q[b], %q[c], %[x3]\n\t"
+                     "vadd.f32 %q[s2], %q[s2], %q[a]\n\t"
+                     "vadd.f32 %q[s3], %q[s3], %q[b]"
+                     : [a] "=&w"(a), [b] "=&w"(b), [c] "=&w"(c), [s0] "+w"(*first), [s1] "+w"(*second),
+                       [s2] "+w"(*third), [s3] "+w"(*fourth), [w] "+l"(*w)
+                     : [x0] "r"(x0), [x1] "r"(x1), [x2] "r"(x2), [x3] "r"(x3)
+                     : "memory");
+}
+
 #else
 
 #define match_cortexm_v_t match_cortexm_s_t
@@ -423,6 +489,9 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_next_one(
 #define match_cortexm_v_add_two match_cortexm_s_add_two
 #define match_cortexm_v_next_two match_cortexm_s_next_two
 #define match_cortexm_v_next_one match_cortexm_s_next_one
+#define match_cortexm_v_next_single match_cortexm_s_next_single
+#define match_cortexm_v_next_three match_cortexm_s_next_three
+#define match_cortexm_v_next_four match_cortexm_s_next_four
 
 #endif
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 UNROLLED = 4
 #: The smallest float16 number is 2^-24: with a bias of 25, its exponent is 1, and the largest are those below 2^7.
 HALF_BIAS, MOST_HALF = 10, 128
+#: Vectors of sums that have registers beside those of products.
+_MOST_SUMS = 4
+#: The functions for so many vectors of sums and values.
+_KINDS = {(1, 1): "single", (2, 1): "two", (2, 2): "one", (3, 3): "three", (4, 4): "four"}
 
 
 class LaneWriter(TileWriter):
@@ -39,18 +43,19 @@ class LaneWriter(TileWriter):
         """Sums of a vector."""
         return min(LANES, self.tile.outputs - LANES * vector)
 
-    @property
-    def _next(self) -> bool:
-        """Whether weights are read in order, each for two sums at most."""
-        return self.vectors > 0 and (self.tile.positions == 2 or (self.tile.positions == 1 and self.vectors % 2 == 0))
+    #: Whether functions read the weights of the steps in order.
+    _next = False
 
     def _add_next(self, x: Sequence[str]) -> None:
-        """The products of two vectors of weights and a value, or of a vector and two values."""
+        """The products of two vectors of weights and a value, or of one vector and all values."""
         half = "_half" if self.dtype == np.float16 else ""
-        for v in range(0, self.vectors, 3 - self.tile.positions):
-            second = self._vector(0, v + 1) if self.tile.positions == 1 else self._vector(1, v)
-            kind = "two" if self.tile.positions == 1 else "one"
-            self.code.line(f"{PREFIX}next_{kind}{half}(&{self._vector(0, v)}, &{second}, &w, {', '.join(x)});")
+        at_once = 2 if self.tile.positions == 1 else 1
+        for v in range(0, self.vectors, at_once):
+            rows = range(self.tile.positions)
+            sums = [self._vector(p, n) for n in range(v, min(v + at_once, self.vectors)) for p in rows]
+            kind = _KINDS[len(sums), len(x)]
+            names = ", ".join(f"&{name}" for name in sums)
+            self.code.line(f"{PREFIX}next_{kind}{half}({names}, &w, {', '.join(x)});")
 
     @staticmethod
     def takes(weights: NDArray[np.generic]) -> bool:
@@ -113,10 +118,13 @@ class LaneWriter(TileWriter):
         self.code.line(f"s0_0 = {PREFIX}add(s0_0, {PREFIX}mul({PREFIX}load(&{x}), {PREFIX}load(&{weight})));")
 
     @contextmanager
-    def steps(self, variable: str, size: int) -> Iterator[str]:
+    def steps(self, variable: str, size: int, edge: bool = False) -> Iterator[str]:
         """The loop over the steps of a sum, some of them in a turn."""
+        pairs = self.tile.positions == 2 or (self.tile.positions == 1 and self.vectors % 2 == 0)
+        few = self.vectors * self.tile.positions <= _MOST_SUMS and size > 1 and not edge
+        self._next = self.vectors > 0 and (pairs or (few and self.dtype != np.float16))
         if not self._next:
-            with super().steps(variable, size) as name:
+            with super().steps(variable, size, edge) as name:
                 yield name
             return
         self.code.line(f"const {'match_half_t' if self.dtype == np.float16 else 'float'} *w = b;")

@@ -19,6 +19,7 @@ from match_host.kernels.window import Window, windows
 
 from match_cortexm.headers import BYTES, FLOAT
 from match_cortexm.kernels.border import border_of
+from match_cortexm.kernels.pointers import Reach
 from match_cortexm.kernels.taps import Form, Image, build_taps, refusal_of
 from match_cortexm.kernels.vectors import LANES, PREFIX, SCALAR, VECTOR
 
@@ -37,6 +38,8 @@ _MOST_TAPS = 64
 _LOWEST = {"int8": -128, "uint8": 0, "int16": -(1 << 15)}
 _WORDS = {"int8": 4, "uint8": 4, "int16": 2}
 _VECTORS = {"int8": 16, "int16": 8}
+#: Bytes from an address up to which loads of Thumb-2 reach.
+_BYTES = 4095
 #: Of a line: the axis that it does not have.
 _ROW = Window("y", 1, 1, 1, 1, 1, 0, 0)
 
@@ -91,14 +94,18 @@ def _form(image: Image, core: Core) -> Form:
     suffix = "_i16" if wide else ""
     if core.helium and name in _VECTORS:
         block = _VECTORS[name]
-        left = str(block) if image.channels % block == 0 else f"{image.channels} - c"
         return Form(
-            name=f"max_mve{suffix}" if left == str(block) else f"max_mve_part{suffix}",
+            name=f"max_mve{suffix}",
             headers=(BYTES,),
             start=f"match_cortexm_i{'16x8' if wide else '8x16'} s = match_cortexm_lowest{'_8' if wide else ''}();",
-            step=lambda address: f"s = match_cortexm_max_{block}(s, {address}, {left});",
-            finish=(f"match_cortexm_store_{block}(to, s, {left});",),
+            step=lambda address: f"s = match_cortexm_max_{block}(s, {address}, left);",
+            first=lambda address: (
+                f"match_cortexm_i{'16x8' if wide else '8x16'} s = match_cortexm_load_{block}({address}, left);"
+            ),
+            finish=(f"match_cortexm_store_{block}(to, s, left);",),
             block=block,
+            reach=Reach(127, 0),
+            parts=True,
         )
     if not core.dsp or image.channels < _WORDS[name]:
         return Form(
@@ -106,20 +113,24 @@ def _form(image: Image, core: Core) -> Form:
             headers=(),
             start=f"int32_t s = {_LOWEST[name]};",
             step=lambda address: f"s = s > *({address}) ? s : *({address});",
+            first=lambda address: f"int32_t s = *({address});",
             finish=(f"*to = ({c_type(dtype_of(image.source))})s;",),
             block=1,
+            reach=Reach(_BYTES // dtype_of(image.source).itemsize, 9) if core.accumulates else None,
         )
     repeats = image.channels % _WORDS[name] != 0
     kind = "s16" if wide else "s8" if name == "int8" else "u8"
     lowest = {"s16": "(int32_t)0x80008000u", "s8": "(int32_t)0x80808080u", "u8": "0"}[kind]
     return Form(
-        name=f"max_dsp{'_part' if repeats else ''}{suffix}",
+        name=f"max_dsp{suffix}",
         headers=(BYTES,),
         start=f"int32_t s = {lowest};",
         step=lambda address: f"s = match_cortexm_max_{kind}(s, match_cortexm_word({address}));",
+        first=lambda address: f"int32_t s = match_cortexm_word({address});",
         finish=("memcpy(to, &s, sizeof s);",),
         block=_WORDS[name],
         repeats=repeats,
+        reach=Reach(_BYTES // dtype_of(image.source).itemsize, 9),
     )
 
 

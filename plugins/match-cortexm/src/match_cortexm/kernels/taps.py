@@ -16,6 +16,7 @@ from match_cortexm.headers import SHARED, header
 from match_cortexm.kernels.border import border_of
 from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.overlap import channel_by_channel
+from match_cortexm.kernels.pointers import Reach, pointers_of
 from match_cortexm.kernels.scalar import scalar_view
 from match_cortexm.kernels.templates import render_body
 
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
     from match_host.kernels.window import Window
     from numpy.typing import NDArray
 
+    from match_cortexm.kernels.border import Border
+
+#: Turns of a loop over channels that compilers unroll, and steps of all turns: counted with gcc 12.2 for M0+. Offsets
+#: of loads in Thumb are smaller than the last number.
+_PEELED_TURNS, _PEELED_STEPS, _NEAR = 17, 140, 32
+
 
 @dataclass(frozen=True)
 class Form:
@@ -34,7 +41,9 @@ class Form:
     results, all None where there are none; ``finish``: the lines that store the results. ``again``: a form that
     computes a window once more if one of ``flags`` (MATCH_CORTEXM_...) is set before results are stored. ``wide``: the
     sums ``s`` of all taps come from functions instead, in instructions of Thumb-2 or of Thumb. ``repeats``: the
-    last block ends with the last channel, and computes some once more."""
+    last block ends with the last channel, and computes some once more. ``reach``: how far loads reach, of forms whose
+    taps have pointers of their own; ``first``: the text of the first tap then. ``parts``: the text has the channels
+    that are ``left`` for the last block."""
 
     name: str
     headers: tuple[str, ...]
@@ -49,6 +58,9 @@ class Form:
     row: str = "row"  # the variable of loops over taps
     wide: bool | None = None
     repeats: bool = False
+    first: Callable[[str], str] | None = None
+    reach: Reach | None = None
+    parts: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,12 +109,16 @@ def build_taps(
     for word, values in extra.items():
         constants[len(arguments)] = values
         arguments.append(gs.Constant(f"{result.name}/{word}", values))
+    written = image.taps <= MOST_WRITTEN_TAPS
+    held = None
+    if form.reach is not None and written:
+        places = [row * ky + channels * kx for ky in range(y.kernel) for kx in range(x.kernel)]
+        held = pointers_of(places, channels, form.block, form.reach)
     uses = Uses()
     for name in (SHARED, *form.headers):
         uses.headers[name] = header(name)
     text = render_body(
         "taps",
-        back=-channels % form.block if form.repeats else 0,
         window=_function(uses, image, form),
         edge_window=_function(uses, image, form, edge=True) if border.condition else "",
         window_row=row * dtype_of(image.source).itemsize,
@@ -116,10 +132,14 @@ def build_taps(
         in_width=x.size,
         row_bytes=row,
         border=border.condition,
-        written=image.taps <= MOST_WRITTEN_TAPS,
+        written=written,
+        held=held,
         row_place=affine([("y", y.stride), ("ky", 1)], -y.before),
         column_place=affine([("x", x.stride), ("kx", 1)], -x.before),
         source=affine([("y", y.stride * row), ("x", x.stride * channels)], -y.before * row - x.before * channels),
+        row_source=affine([("y", y.stride * row)], -y.before * row - x.before * channels),
+        row_target=affine([("y", x.out * channels)]),
+        step=x.stride * channels,
         target=affine([("y", x.out * channels), ("x", channels)]),
         form=form,
         nearest=image.fill is None,
@@ -134,18 +154,28 @@ def build_taps(
     again = (form.block - 1) * dtype_of(image.source).itemsize if form.repeats else 0
     code = replace(code, overlaps=channel_by_channel(image.source, result, y, x, channels, again))
     blocks = -(-channels // form.block)
-    steps = border.tiles * blocks * image.taps
-    written = image.taps <= MOST_WRITTEN_TAPS
-    counts = {
-        "steps": steps,
-        "loops": 0 if written else steps,
-        "blocks": border.tiles * blocks,
-        "tiles": border.tiles,
-        "outside_taps": border.outside * image.taps,
-        "outside_steps": border.outside * blocks * image.taps,
-    }
+    parts = form.parts and channels % form.block > 0
+    counts = held.counts(border, blocks, parts) if held else _counts(image, border, blocks, written)
     macs = border.tiles * image.taps * channels if form.scales is not None else 0
     return Counted(tuple(arguments), code, Work(), form.name, tuple(counts.items()), macs)
+
+
+def _counts(image: Image, border: Border, blocks: int, written: bool) -> dict[str, int]:
+    """What a kernel does whose taps have one pointer. Of one channel after another: ``turns`` of a loop that compilers
+    do not unroll, ``near`` ones with offsets that Thumb has in loads without a sign."""
+    tiles, outside = border.tiles * blocks, border.outside * blocks
+    counts = {
+        "steps": tiles * image.taps,
+        "loops": 0 if written else tiles * image.taps,
+        "blocks": tiles,
+        "tiles": border.tiles,
+        "outside_taps": border.outside * image.taps,
+        "outside_steps": outside * image.taps,
+    }
+    if blocks == image.channels and written:
+        turns = blocks > _PEELED_TURNS or blocks * image.taps > _PEELED_STEPS
+        counts |= {"turns": tiles * turns, "near": (tiles - outside) * (turns and blocks < _NEAR)}
+    return counts
 
 
 def _function(uses: Uses, image: Image, form: Form, edge: bool = False) -> str:

@@ -86,15 +86,18 @@ class Body:
     def told_of(self, results: int) -> dict[str, int]:
         """What ``Built.told`` tells of some elements: calls by function, where ``Work`` counts all as ``special``, and
         roots as divisions; ``sums``: additions of floats, which are calls, too, on cores without instructions;
-        ``compared``: comparisons of floats; ``doubled``: products of floats and a power of two; ``unclipped``:
-        requantisations whose shift leaves no more bits than the result has."""
+        ``compared``: comparisons of floats; ``doubled``: products of floats and a power of two; ``rectified``:
+        additions of what Relu makes; ``unclipped``: requantisations whose shift leaves no more bits than the result
+        has."""
         real = [node for node in self.nodes if dtype_of(node.outputs[0]).kind == "f"]
         called = (n.op for n in real if n.op == "Sqrt" or _node_work(n, SCALAR_OPS[qualified_op(n)]).special)
         added = sum(node.op in _ADDED for node in real)
         unclipped = sum(_is_unclipped(node) for node in self.nodes)
         found = Counter(f"calls_{op.lower()}" for op in called)
         found |= {"sums": added, "compared": sum(map(_compared, real)), "doubled": sum(map(_is_doubled, real))}
-        found["unclipped"] = unclipped
+        relus = {node.outputs[0].name for node in real if node.op == "Relu"}
+        read = (relus & {tensor.name for tensor in node.inputs} for node in real if node.op in _ADDED)
+        found |= {"unclipped": unclipped, "rectified": sum(map(bool, read))}
         return {name: count * results for name, count in found.items() if count}
 
 

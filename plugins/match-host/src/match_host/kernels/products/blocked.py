@@ -123,8 +123,8 @@ class TileWriter:
             self.code.line(self._step(f"sums[0][{k}]", f"(&{x})[{k}]", f"(&{weight})[{k}]", wraps=False))
 
     @contextmanager
-    def steps(self, variable: str, size: int) -> Iterator[str]:
-        """The loop over the steps of a sum."""
+    def steps(self, variable: str, size: int, edge: bool = False) -> Iterator[str]:
+        """The loop over the steps of a sum; ``edge``: places of values were looked up, as some may be outside."""
         with self.code.loop(variable, size) as name:
             yield name
 

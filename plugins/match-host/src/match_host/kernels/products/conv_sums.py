@@ -119,7 +119,7 @@ class ConvSums(ConvOperands):
                 code.line(f"from[{p or 0}] = outside ? {self.outside} : {place};")
                 if self.stepped:
                     code.line(f"step[{p or 0}] = outside ? 0 : {channel};")
-            with sums.steps("i", conv.inputs) as i:
+            with sums.steps("i", conv.inputs, edge=True) as i:
                 numbers = range(self.tile.positions)
                 index = [f"{i or 0} * step[{number}]" if self.stepped else i or "0" for number in numbers]
                 self._products(sums, i, [f"from[{number}][{index[number]}]" for number in numbers])
