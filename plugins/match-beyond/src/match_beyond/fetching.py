@@ -33,6 +33,8 @@ EFFORT, REPLAYS = 400_000, (250, 8_000)
 #: cost first, as a part of all, and the power with which that falls. A hot turn may undo large decisions, such as which
 #: of two layers is resident; a cool one alone finds some programs that it does not lead to.
 WALKS = (((0.001, 1),), ((0.1, 3), (0.001, 1)))
+#: The walks that are hot at first need as many replays, or they find nothing and take as long.
+HOT_REPLAYS = 4_000
 #: The buffer that stands for all constants of the store.
 IMAGE = "constants"
 #: A copy takes at least so many times the cycles of its start.
@@ -110,7 +112,8 @@ class Fetching:
         if not begun:
             return None
         climbed = min((self._climbed(found) for found in begun), key=lambda found: found.cycles)
-        best = min((self._walked(climbed, turns) for turns in WALKS), key=lambda found: found.cycles)
+        walks = WALKS if EFFORT // self._size >= HOT_REPLAYS else WALKS[:1]
+        best = min((self._walked(climbed, turns) for turns in walks), key=lambda found: found.cycles)
         return best if best.cycles < before else None
 
     @property
