@@ -33,7 +33,7 @@ EFFORT, REPLAYS = 400_000, (250, 8_000)
 #: cost first, as a part of all, and the power with which that falls. A hot turn may undo large decisions, such as which
 #: of two layers is resident; a cool one alone finds some programs that it does not lead to.
 WALKS = (((0.001, 1),), ((0.1, 3), (0.001, 1)))
-#: The walks that are hot at first need as many replays, or they find nothing and take as long.
+#: The walks that are hot at first need as many replays, or they find nothing and take as long (an estimate).
 HOT_REPLAYS = 4_000
 #: The buffer that stands for all constants of the store.
 IMAGE = "constants"

@@ -119,10 +119,11 @@ def _divided(request: FitRequest, network: Network, kind: _Kind) -> Model | None
             if (best := made.best) is not None and best.chooser is chooser:
                 for reserve in (best.reserve - step, best.reserve + step):
                     made.attempt(chooser, reserve)
-    chooser = kind(network, soc.swap_link, True)
-    for reserve in reversed(FINE) if steps else ():  # those that leave most to constants first
-        if made.best is None:
-            made.attempt(chooser, reserve)
+    if made.best is None and steps:
+        chooser = kind(network, soc.swap_link, True)
+        for reserve in reversed(FINE):  # those that leave most to constants first
+            if made.best is None:
+                made.attempt(chooser, reserve)
     return None if made.best is None else made.best.model
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from match_cortexm.kernels.border import Border
 
-#: Steps of a position that are written one after another, without a loop over blocks of channels.
+#: Steps of a position that are written one after another, without a loop over blocks of channels (an estimate).
 _MOST_STEPS = 40
 
 
