@@ -12,6 +12,7 @@ from benchmarks import (
     sixth_models,
     small_models,
     tenth_models,
+    thirteenth_models,
     twelfth_models,
 )
 from benchmarks.breadth_models import FLOATS, MADE
@@ -83,6 +84,7 @@ _LATER = {
     "tenth": tenth_models,
     "eleventh": eleventh_models,
     "twelfth": twelfth_models,
+    "thirteenth": thirteenth_models,
 }
 for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}
