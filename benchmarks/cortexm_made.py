@@ -22,6 +22,7 @@ from benchmarks.cortexm_moved import MOVED_KINDS, concat, deep_transpose, heads,
 from benchmarks.cortexm_net import Net, some_channels, some_image, some_rows
 from benchmarks.cortexm_odd import ODD_INTEGER_KINDS, ODD_KINDS
 from benchmarks.cortexm_rare import RARE_INTEGER_KINDS, RARE_KINDS
+from benchmarks.cortexm_rows import row_kinds
 from benchmarks.cortexm_small import SMALL_KINDS
 from benchmarks.cortexm_written import ends, real_sum, tied_average, written, written_average
 
@@ -330,7 +331,7 @@ def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -
         yield from _networks(Net(np.random.default_rng([seed, number, 6]), quantised), FEW_KINDS, rounds)
     if not wide:
         later = (LATER_KINDS, EVERY_KINDS, GATE_KINDS, BLOCK_KINDS, JOINED_KINDS, SMALL_KINDS, HEAD_KINDS)
-        for place, kinds in enumerate(later, 7):
+        for place, kinds in enumerate((*later, row_kinds(quantised)), 7):
             yield from _networks(Net(np.random.default_rng([seed, number, place]), quantised), kinds, rounds)
     if quantised:  # one row: classifiers, autoencoders
         net = Net(np.random.default_rng([seed, 2]), quantised)

@@ -12,6 +12,7 @@ from match_quant.dequantise_constants import DEQUANTISE_CONSTANTS
 from match_quant.explicit_geometry import EXPLICIT_GEOMETRY
 from match_quant.fold_batch_norm import FOLD_BATCH_NORM
 from match_quant.fold_padding import FOLD_PADDING
+from match_quant.fold_quantised import FOLD_QUANTISED
 from match_quant.normalise_gemm import NORMALISE_GEMM
 from match_quant.qoperator_to_qdq import QOPERATOR_TO_QDQ
 from match_quant.quantise_before_moves import QUANTISE_BEFORE_MOVES
@@ -23,7 +24,7 @@ plain (float[1, 8] x) => (float[1, 8] y) { y = Relu (x) }
 """
 PASSES = (
     *(FOLD_CONSTANTS, REMOVE_IDENTITIES, EXPLICIT_GEOMETRY, FOLD_BATCH_NORM, FOLD_PADDING, NORMALISE_GEMM),
-    *(RECOGNISE_FUNCTIONS, QOPERATOR_TO_QDQ, QUANTISE_BEFORE_MOVES, DEQUANTISE_CONSTANTS),
+    *(RECOGNISE_FUNCTIONS, QOPERATOR_TO_QDQ, QUANTISE_BEFORE_MOVES, DEQUANTISE_CONSTANTS, FOLD_QUANTISED),
 )
 
 

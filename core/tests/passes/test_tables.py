@@ -135,6 +135,44 @@ def test_what_somebody_else_reads_stays(model_of: ModelOf, host_only: PassContex
     same_for_every_value(model, lowered)
 
 
+def test_others_may_read_the_dequantised_tensor(model_of: ModelOf, host_only: PassContext) -> None:
+    """A Relu beside a shortcut reads what the shortcut reads."""
+    text = """g (int8[1,256] x) => (int8[1,256] y, float[1,256] z) {
+        t = DequantizeLinear (x, xs, xz)  r = Relu (t)  y = QuantizeLinear (r, ys, yz)  z = Softmax (t) }"""
+    constants = {**parameters("x", 0.05, -7, np.int8), **parameters("y", 0.03, -128, np.int8)}
+    model = model_of(text, constants)
+    lowered = lower(model, host_only)
+    assert sorted(tables(lowered)) == ["DequantizeLinear", "LutI8", "Softmax"]
+    same_for_every_value(model, lowered)
+
+
+def test_a_constant_of_equal_numbers_is_a_number(model_of: ModelOf, host_only: PassContext) -> None:
+    text, constants = chain(("Sigmoid (t0)", 1 / 256, -128), ("Mul (t1, halves)", 1 / 512, -128))
+    model = model_of(text, {**constants, "halves": np.full((1, 256), 0.5, np.float32)})
+    lowered = lower(model, host_only)
+    assert tables(lowered) == ["LutI8"]
+    same_for_every_value(model, lowered)
+
+
+def test_quantised_tensors_of_constants_are_constants(model_of: ModelOf, host_only: PassContext) -> None:
+    """A first state times weights, of a network that is unrolled in time: only a sum with a constant is left."""
+    text = """g (int8[1,256] x) => (int8[1,256] y) {
+        t = DequantizeLinear (x, xs, xz)  w = DequantizeLinear (weights, xs)  s = DequantizeLinear (state, xs)
+        m = MatMul (s, w)  q = QuantizeLinear (m, qs, qz)  u = DequantizeLinear (q, qs, qz)
+        a = Add (t, u)  y = QuantizeLinear (a, ys, yz) }"""
+    constants = {
+        "weights": np.arange(-128, 128).astype(np.int8).reshape(1, 256).repeat(2, 0),
+        "state": np.array([[3, 8]], np.int8),
+        **parameters("x", 0.05, -7, np.int8),
+        **parameters("q", 0.03, 2, np.int8),
+        **parameters("y", 0.07, -9, np.int8),
+    }
+    model = model_of(text, constants)
+    lowered = lower(model, host_only)
+    assert tables(lowered) == ["RequantI8"]
+    same_for_every_value(model, lowered)
+
+
 def test_two_tensors_are_no_table(model_of: ModelOf, host_only: PassContext) -> None:
     text = """g (int8[1,256] x, int8[1,256] w) => (int8[1,256] y) {
         t = DequantizeLinear (x, xs, xz)  s = Sigmoid (t)  q = QuantizeLinear (s, qs, qz)

@@ -193,7 +193,7 @@ class Site:
 
 def site_of(quantize: gs.Node, outputs: Sequence[gs.Tensor], types: tuple[DType, ...] = EIGHT_BITS) -> Site | None:
     """The site of a per-tensor QuantizeLinear to one of the ``types``; None if its parameters are not supported or no
-    node computes its input. Values between the operator and the QuantizeLinear must have no other readers."""
+    node computes its input. Values between the operator and it have no other readers, but dequantised ones may."""
     quant = quant_of(quantize, quantize.outputs[0].dtype, types)
     if quant is None:
         return None
@@ -209,7 +209,7 @@ def site_of(quantize: gs.Node, outputs: Sequence[gs.Tensor], types: tuple[DType,
         lo, hi = min(max(lo, low), high), max(min(hi, high), low)
         clamps.insert(0, node)
         tensor = node.inputs[0]
-    if node is None or not is_private(tensor, outputs):
+    if node is None or (node.op != "DequantizeLinear" and not is_private(tensor, outputs)):
         return None
     return Site(quantize, node, tuple(clamps), replace(quant, lo=lo, hi=hi))
 

@@ -14,7 +14,7 @@ import numpy as np
 from match_core.ir.reader import Quant, Site, constant, producer, quant_of, shape_of
 
 from match_quant.integer_graph import IntegerGraph
-from match_quant.table_region import constant_of, evaluate
+from match_quant.table_region import constant_of, evaluate, number_of
 from match_quant.tables import apply_table
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class _Region:
         None if one of them is not element-wise."""
         values = constant_of(tensor)
         if values is not None:
-            return [] if values.size == 1 else None
+            return [] if number_of(values) is not None else None
         node = producer(tensor)
         if node is None or tensor.shape is None or shape_of(tensor) != self.shape:
             return None

@@ -24,6 +24,7 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
     from match_quant.explicit_geometry import EXPLICIT_GEOMETRY
     from match_quant.fold_batch_norm import FOLD_BATCH_NORM
     from match_quant.fold_padding import FOLD_PADDING
+    from match_quant.fold_quantised import FOLD_QUANTISED
     from match_quant.int16_products import INT16_PRODUCTS
     from match_quant.integerise import INTEGERISE
     from match_quant.left_in_float import LEFT_IN_FLOAT
@@ -43,6 +44,7 @@ def match_transforms(soc: Soc) -> tuple[Pass, ...]:
         EXPLICIT_GEOMETRY,
         FOLD_BATCH_NORM,
         FOLD_PADDING,
+        FOLD_QUANTISED,
         NORMALISE_GEMM,
         RECOGNISE_FUNCTIONS,
         QOPERATOR_TO_QDQ,

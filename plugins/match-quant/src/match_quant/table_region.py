@@ -52,6 +52,12 @@ def constant_of(tensor: gs.Tensor) -> NDArray[np.generic] | None:
     return stored.real().astype(tensor.dtype) if stored is not None else constant(tensor)
 
 
+def number_of(values: Values) -> Values | None:
+    """The number that a constant repeats; None if there are several."""
+    first = values.reshape(-1)[:1]
+    return first.reshape(()) if first.size and np.all(values == first) else None
+
+
 def _result(node: gs.Node, known: Mapping[int, Values]) -> Values | None:
     """Floats hold quantised tensors, which are exact there: infinities and values outside 32 bits saturate, and NaN is
     propagated and found at the end."""
@@ -79,5 +85,6 @@ def _values(tensor: gs.Tensor, known: Mapping[int, Values]) -> Values:
     if id(tensor) in known:
         return known[id(tensor)]
     values = constant_of(tensor)
-    assert values is not None
-    return values.reshape(())
+    number = None if values is None else number_of(values)
+    assert number is not None
+    return number
