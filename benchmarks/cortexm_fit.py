@@ -217,8 +217,8 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
             sums = [name for name in SUMS if name in names][:1]
             functions_of = [name for name in names if name.startswith(FUNCTIONS)]
             called = [*sums, *(n for n in CALLED if n in names), *functions_of] if "nonzero" in names else []
-            # Of any form no count may be free, and recurrent layers have several in proportions that sizes decide.
-            every = "," not in key or bool(called) or key.endswith("recurrent")
+            # Of any form no count may be free, and recurrent layers and chains have several in proportions of their own.
+            every = "," not in key or bool(called) or key.endswith(("recurrent", "chain"))
             copied = ", few, " in key or (key.startswith("moves") and "elements" in key)
             first = TERMS if " taps" in key and "memory" in names else ("elements",) if copied else PRODUCTS
             figures = fit(group, called or ["call", *names], every, first)

@@ -1,5 +1,5 @@
-"""Small networks of published architectures, for ``benchmarks.cortexm_layers``: its thirteenth set, listed before any of
-their layers was counted. Sizes are other ones than those of the publications.
+"""Small networks of published architectures, for ``benchmarks.cortexm_layers``: its thirteenth set, listed before any
+of their layers was counted. Sizes are other ones than those of the publications.
 
 All are made with a fixed seed, in float32, and quantised to 8 bits by ONNX Runtime's static quantiser.
 """

@@ -115,7 +115,8 @@ def _varied(workload: Workload) -> bool:
     single |= "depthwise" in form and workload.operands[-1].axes[-1].size % _BLOCK > 0
     single |= "depthwise, many taps" in form
     maxima = workload.kind == _MAXIMA and workload.operands[-1].element_bits == _BYTE_BITS
-    return maxima or workload.kind == _SOFTMAX or ("tile_macs" in workload.parameters and replaced and not single)
+    softmax = workload.kind == _SOFTMAX and "inner" not in workload.parameters  # across lines it has no own kernel
+    return maxima or softmax or ("tile_macs" in workload.parameters and replaced and not single)
 
 
 def cost_on(core: str) -> FittedCost:

@@ -28,6 +28,8 @@ _HELD = 17
 _UNROLLED_TAPS = 32
 #: Operations on floats of a quantisation.
 _QUANTISED = 4
+#: How counts of what follows sums of integers begin.
+_SCALES = ("wide", "words", "floating", "special", "half", CALLS)
 #: Ends of forms that too few made layers have to tell their tiles apart.
 _RARE = ("transposed", "strided", "lines", "volumes", "recurrent")
 #: Counts of loops and of what they read and write.
@@ -78,12 +80,21 @@ def _product_keys(workload: Workload, key: str) -> tuple[str, ...]:
     wider = ("products, integer",) if sums == "shifted" else ()
     key = key.replace("_pad_conv", "_conv") if tile.endswith(" of 1") else key  # one channel: the same loops
     shared = (f"products, {tile}", f"products, {form}", f"products, {sums}", *wider)
+    if sums == "integer" and not _scaled(counts):  # nothing follows the sums
+        shared = (*(f"{name}, plain" for name in shared[:2]), *shared)
     # What comes with the products of a region differs, whatever its numbers are; one activation is a region, too.
     begin = "regions" if "region" in workload.kind or (floating and "activation" in workload.kind) else key
     if tile != form and windows(workload) and positions_of(workload) == 1:  # each weight is used once
         shared = (f"products, {tile} alone", f"products, {form} alone", f"{begin}, {tile}", *shared)
         tile = f"{tile} alone"
+    if begin == "regions" and counts.get("wide", 0) > counts["elements"]:  # more than one requantisation
+        return f"{begin}, {form}, chain", f"{begin}, {sums}, chain", *shared
     return f"{begin}, {tile}", *shared
+
+
+def _scaled(counts: Mapping[str, int]) -> bool:
+    """Whether sums are requantised or become floats."""
+    return any(name.startswith(_SCALES) for name in counts)
 
 
 def _window_keys(workload: Workload, key: str) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from match_host.kernels.work import Work
 
 from match_cortexm.headers import DSP, INT16, MVE, SHARED, header
 from match_cortexm.kernels.counted import Counted
+from match_cortexm.kernels.lookup import UNROLLED
 from match_cortexm.kernels.requant import Requant, clips, with_second
 from match_cortexm.kernels.templates import render_body
 
@@ -137,6 +138,8 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     form, pairs = "add" if short else "add_i16" if wide else "add_wide", count
     if vectors:
         form, pairs = "add_mve_i16" if wide else "add_mve", count // 4
+    elif short and count <= UNROLLED:
+        form = "add_few"
     code = replace(code, overlaps=element_by_element(node.inputs[:2], result))
     clipped = pairs * clips(core, low, high)
     if core.dsp and short and clipped:  # compilers know the range of the sums, and compare with what these may reach
