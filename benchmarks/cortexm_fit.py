@@ -63,8 +63,7 @@ RESULTS = ("floating", "compared", "limited")
 #: Layers without figures of a narrower form that decide those of a wider one alone, but for products, whose kernels
 #: differ in what comes after the sums.
 REST, ALL, PLAIN = 5, (OWN, "products", "regions"), ", plain"
-#: Products that decide no figures: they have those of kernels that requantise them at once, which are preferred then,
-#: as they need less memory.
+#: Products that decide no figures of others, which requantise at once: only their own, and those of plain sums.
 LEFT = "host_mat_mul_integer "
 #: Counts of sums of floats on cores without an FPU, the first of the former: calls, which take nearly all instructions.
 SUMS, CALLED = (
@@ -179,6 +178,17 @@ def fewest(key: str, layers: Sequence[Layer]) -> int:
     return MANY if key.endswith(ALONE) or has & {"visits", "stored"} == {"visits"} else FEWEST
 
 
+def _is_shared(key: str) -> bool:
+    """Whether products that requantise their sums have this key, too."""
+    return key.startswith("products") and not key.endswith("plain")
+
+
+def _is_known(layer: Layer) -> bool:
+    """Whether compilers knew the only result, which saturates for all inputs."""
+    counts = layer.counts
+    return counts.get("elements") == 1 and layer.counted < 2 * counts.get("tile_macs", 0)
+
+
 def _specific(key: str, group: Sequence[Layer]) -> int:
     """The place of a key among those of its layers, the special ones first."""
     return max((layer.keys.index(key) for layer in group if key in layer.keys), default=0)
@@ -187,11 +197,12 @@ def _specific(key: str, group: Sequence[Layer]) -> int:
 def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures]:
     """The figures of all keys that enough layers have. ``unaligned``: the core's own kernel moves tiles of any size."""
     groups = defaultdict[str, list[Layer]](list)
-    for layer in layers:
+    for layer in (layer for layer in layers if not _is_known(layer)):
         if layer.keys == (OWN,):
             form = next(name for name in layer.counts if name != "elements").rsplit("_", 1)[0]
             groups[f"{OWN} {form}"].append(layer)
-        for key in (key for key in layer.keys if layer.keys != (OWN,) and not layer.keys[0].startswith(LEFT)):
+        left = layer.keys[0].startswith(LEFT)
+        for key in (key for key in layer.keys if layer.keys != (OWN,) and not (left and _is_shared(key))):
             groups[key].append(layer)
     own = {name.split("_")[0] for layer in layers if layer.keys == (OWN,) for name in layer.counts}
     host = [layer for layer in layers if layer.keys != (OWN,)]

@@ -87,7 +87,8 @@ def _one_number(net: Net) -> None:
 
 def _short_pool(net: Net, op: str) -> None:
     """Windows next to each other of a line, behind a Relu or at a network's input."""
-    channels, taps, windows = net.between(2, 26), net.between(2, 4), net.between(2, 24)
+    channels, taps = net.between(2, 17) if net.between(0, 1) else net.between(2, 40), net.between(2, 4)
+    windows = net.between(2, 24)
     x = net.source(1, channels, taps * windows + net.between(0, taps - 1))
     if net.between(0, 2):
         bias = net.constant(net.rng.normal(0, 1, channels))
@@ -97,7 +98,7 @@ def _short_pool(net: Net, op: str) -> None:
 
 def _few_moved(net: Net) -> None:
     """Rows and columns of few numbers change places."""
-    rows, columns = net.between(2, 8), net.between(2, 20)
+    rows, columns = (2, 2, 3, 4, 4, 5, 6, 8)[net.between(0, 7)], net.between(2, 20)
     shape = (1, rows, columns) if net.between(0, 1) else (1, columns, rows)
     net.result(net.add("Transpose", net.source(*shape), perm=[0, 2, 1]))
 
@@ -137,7 +138,8 @@ _KINDS: dict[str, Callable[[Net], None]] = {
     **{f"recurrent_gates_{number}": _gates for number in range(3)},
     **{f"chain_{number}": _chain for number in range(3)},
     **{f"one_number_{number}": _one_number for number in range(3)},
-    **{f"short_{op}_{number}": partial(_short_pool, op=op) for op in ("AveragePool", "MaxPool") for number in range(2)},
+    **{f"short_average_{number}": partial(_short_pool, op="AveragePool") for number in range(4)},
+    **{f"short_maximum_{number}": partial(_short_pool, op="MaxPool") for number in range(2)},
     **{f"few_moved_{number}": _few_moved for number in range(3)},
     **{f"few_biased_{number}": _few_biased for number in range(2)},
     **{f"few_inputs_{number}": _few_inputs for number in range(3)},
@@ -145,7 +147,7 @@ _KINDS: dict[str, Callable[[Net], None]] = {
 }
 #: Of int8 networks, too.
 _INTEGER: dict[str, Callable[[Net], None]] = {
-    f"plain_row_{most}": partial(_plain_row, most=most) for most in (17, 18, 90)
+    f"plain_row_{most}": partial(_plain_row, most=most) for most in (16, 17, 18, 60, 90)
 }
 
 

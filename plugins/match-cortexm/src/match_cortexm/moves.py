@@ -102,7 +102,8 @@ def _by_elements(workload: Workload) -> bool:
 def _is_woven(counts: Mapping[str, int], bits: int) -> bool:
     """Whether Helium has stores, or loads, of as many vectors as there are columns, or rows."""
     inner, outer, lanes = counts["inner"], counts["outer"], _VECTOR_BITS // bits
-    columns, rows = inner in _WOVEN and outer >= lanes, outer in _WOVEN and inner > max(lanes, TURNS)
+    turns = UNROLLED if bits == _BYTE_BITS else TURNS  # 17 bytes are a vector and one more
+    columns, rows = inner in _WOVEN and outer >= lanes, outer in _WOVEN and inner > max(lanes, turns)
     return counts["loops"] == 2 and counts["apart"] == outer and (columns or rows)
 
 
@@ -122,7 +123,8 @@ def _loop_form(counts: Mapping[str, int], bits: int) -> str:
     inner, apart = counts["inner"], counts["apart"]
     if _is_woven(counts, bits):
         rows = f"rows of {apart}" if inner % (_VECTOR_BITS // bits) else "rows, whole"  # the latter have no loop
-        return f"elements, woven {f'columns of {inner}' if inner in _WOVEN else rows}"
+        whole = ", whole" if counts["elements"] <= _WHOLE and counts["outer"] <= TURNS else ""
+        return f"elements, woven {f'columns of {inner}{whole}' if inner in _WOVEN else rows}"
     kept = {0: ", repeated", 1: ", kept"}.get(apart, "")
     if _is_whole(counts):
         return "elements, one" if counts["elements"] == 1 else f"elements, whole{kept}"
@@ -142,6 +144,8 @@ def _line(operand: Operand) -> int:
 def moves(workload: Workload) -> tuple[str, ...]:
     """How a copy moves elements, and in which form lines are of any length."""
     form = move(workload)
+    if "woven columns" in form:
+        return tuple(dict.fromkeys((form, form.removesuffix(", whole"))))
     wider = "borders" if "borders" in workload.parameters else re.sub(" of [0-9]|(?<=whole), .*", "", form)
     return (form,) if wider == form or "woven" in form else (form, wider)
 
