@@ -59,7 +59,7 @@ SUMS_FEWEST = 8
 #: Operations of many instructions, which cost what they do in general where no layer of some figures has them.
 CALLS = ("special", "floating_divide", "wide_divide")
 #: Counts of what follows products, which many layers tell apart.
-RESULTS = ("floating", "compared", "limited")
+RESULTS = ("floating", "compared", "limited", "scattered")
 #: Layers without figures of a narrower form that decide those of a wider one alone, but for products, whose kernels
 #: differ in what comes after the sums.
 REST, ALL, PLAIN = 5, (OWN, "products", "regions"), ", plain"
@@ -228,7 +228,7 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
             sums = [name for name in SUMS if name in names][:1]
             functions_of = [name for name in names if name.startswith(FUNCTIONS)]
             called = [*sums, *(n for n in CALLED if n in names), *functions_of] if "nonzero" in names else []
-            # Of any form no count may be free, and recurrent layers and chains have several in proportions of their own.
+            # Of any form no count may be free, and recurrent layers and chains have several in proportions of a size.
             every = "," not in key or bool(called) or key.endswith(("recurrent", "chain"))
             copied = ", few, " in key or (key.startswith("moves") and "elements" in key)
             first = TERMS if " taps" in key and "memory" in names else ("elements",) if copied else PRODUCTS

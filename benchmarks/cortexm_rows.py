@@ -1,5 +1,5 @@
-"""Made layers of few numbers in small networks: rows of recurrent gates, products of one row that stay in 32 bits, heads of
-one number, averages and maxima of short lines, transpositions of few numbers, first windows of few inputs."""
+"""Made layers of few numbers in small networks: rows of recurrent gates, products of one row that stay in 32 bits,
+heads of one number, averages and maxima of short lines, transpositions of few numbers, windows of few inputs."""
 
 from __future__ import annotations
 
@@ -98,7 +98,8 @@ def _short_pool(net: Net, op: str) -> None:
 
 def _few_moved(net: Net) -> None:
     """Rows and columns of few numbers change places."""
-    rows, columns = (2, 2, 3, 4, 4, 5, 6, 8)[net.between(0, 7)], net.between(2, 20)
+    rows, columns = (2, 2, 3, 4, 4, 4, 5, 8)[net.between(0, 7)], net.between(2, 20)
+    columns = net.between(16, 17) if net.between(0, 1) else columns
     shape = (1, rows, columns) if net.between(0, 1) else (1, columns, rows)
     net.result(net.add("Transpose", net.source(*shape), perm=[0, 2, 1]))
 
@@ -116,7 +117,7 @@ def _few_biased(net: Net) -> None:
 def _few_inputs(net: Net) -> None:
     """A first convolution of one to eight inputs to any number of channels, of a line or of an image."""
     inputs, outputs, stride = net.between(1, 8), net.between(5, 28), net.between(1, 2)
-    line = net.between(0, 1)
+    line = net.between(0, 2) > 0
     taps = (3, 5, 7, 9, 13)[net.between(0, 4)] if line else net.between(3, 5)
     shape = (net.between(40, 120),) if line else (net.between(10, 22), net.between(10, 26))
     kernel, pads = [taps] * len(shape), [taps // 2 * net.between(0, 1)] * 2 * len(shape)
@@ -138,11 +139,11 @@ _KINDS: dict[str, Callable[[Net], None]] = {
     **{f"recurrent_gates_{number}": _gates for number in range(3)},
     **{f"chain_{number}": _chain for number in range(3)},
     **{f"one_number_{number}": _one_number for number in range(3)},
-    **{f"short_average_{number}": partial(_short_pool, op="AveragePool") for number in range(4)},
+    **{f"short_average_{number}": partial(_short_pool, op="AveragePool") for number in range(5)},
     **{f"short_maximum_{number}": partial(_short_pool, op="MaxPool") for number in range(2)},
-    **{f"few_moved_{number}": _few_moved for number in range(3)},
+    **{f"few_moved_{number}": _few_moved for number in range(5)},
     **{f"few_biased_{number}": _few_biased for number in range(2)},
-    **{f"few_inputs_{number}": _few_inputs for number in range(3)},
+    **{f"few_inputs_{number}": _few_inputs for number in range(4)},
     **{f"short_row_{number}": _short_row for number in range(2)},
 }
 #: Of int8 networks, too.

@@ -67,8 +67,8 @@ def _sharper(graph: Graph) -> str:
     for _ in range(2):
         x = graph.conv(x, 7, 7, (3, 3))
     x = graph.conv(x, 7, 21, (1, 1))
-    shape = {"kernel_shape": [9, 9], "strides": [2, 2], "pads": [4] * 4, "output_padding": [1, 1]}
-    return graph.node("ConvTranspose", x, graph.weights(21, 1, 9, 9), graph.weights(1), **shape)
+    weights, bias, pads = graph.weights(21, 1, 9, 9), graph.weights(1), [4] * 4
+    return graph.node("ConvTranspose", x, weights, bias, strides=[2, 2], pads=pads, output_padding=[1, 1])
 
 
 def _strides(graph: Graph) -> str:

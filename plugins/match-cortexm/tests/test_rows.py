@@ -37,7 +37,8 @@ def test_rows_that_are_requantised_several_times_are_chains(requantisations, cha
     [
         ((1, 4, 16), ("woven columns of 4, whole", "woven columns of 4")),
         ((1, 4, 18), ("woven columns of 4",)),
-        ((1, 17, 4), ("woven rows of 4",)),
+        ((1, 17, 4), ("whole, a vector", "whole")),
+        ((1, 18, 4), ("woven rows of 4",)),
         ((1, 16, 4), ("whole",)),
     ],
 )

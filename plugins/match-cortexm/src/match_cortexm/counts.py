@@ -67,6 +67,7 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     if "visits" in found and "inside" not in found:  # padding is 0
         terms = round(terms * _share(workload))
     constant = workload.parameters.get("zeros", 0) / max(1, workload.macs)
+    terms = round(terms * _filled(workload)) if "stored" in found else terms
     if "looped" in found:  # a recurrent layer's own results are not 0
         inputs, hidden = (workload.parameters[name] for name in _SIZES)
         return {**found, "nonzero": found["sums"] * hidden + round(found["sums"] * inputs * (1 - zeros))}
@@ -163,8 +164,8 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     if not workload.macs:
         return counts
     counts = _computed(workload, counts)
-    if not stored(workload):
-        return counts
+    if not stored(workload):  # compilers add up pairs of channels
+        return {**counts, "odd": counts.get("tile_macs", 0) * (last % 2)}
     weights = [axis.size for axis in sources[1].axes]
     channels = last if not windows(workload) or channels_last(workload) else result.axes[1].size
     tiles = tiled(workload, rows_axis(workload)) if windows(workload) else {}
@@ -268,6 +269,14 @@ def _unrolled(workload: Workload) -> Mapping[str, int]:
             )
             found[f"{form}_{kind}"] = count + rows
     return found
+
+
+def _filled(workload: Workload) -> float:
+    """The share of a matrix' stored weights that are of a result: the last tile is filled up with zeros."""
+    if not stored(workload) or windows(workload) or len(workload.operands[1].axes) <= DEPTHWISE_AXES:
+        return 1.0
+    blocks, *_, outputs = (axis.size for axis in workload.operands[1].axes)
+    return min(1.0, workload.operands[-1].axes[-1].size / (blocks * outputs))
 
 
 def _share(workload: Workload) -> float:

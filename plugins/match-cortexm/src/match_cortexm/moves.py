@@ -102,8 +102,7 @@ def _by_elements(workload: Workload) -> bool:
 def _is_woven(counts: Mapping[str, int], bits: int) -> bool:
     """Whether Helium has stores, or loads, of as many vectors as there are columns, or rows."""
     inner, outer, lanes = counts["inner"], counts["outer"], _VECTOR_BITS // bits
-    turns = UNROLLED if bits == _BYTE_BITS else TURNS  # 17 bytes are a vector and one more
-    columns, rows = inner in _WOVEN and outer >= lanes, outer in _WOVEN and inner > max(lanes, turns)
+    columns, rows = inner in _WOVEN and outer >= lanes, outer in _WOVEN and inner > max(lanes, TURNS)
     return counts["loops"] == 2 and counts["apart"] == outer and (columns or rows)
 
 
@@ -127,7 +126,8 @@ def _loop_form(counts: Mapping[str, int], bits: int) -> str:
         return f"elements, woven {f'columns of {inner}{whole}' if inner in _WOVEN else rows}"
     kept = {0: ", repeated", 1: ", kept"}.get(apart, "")
     if _is_whole(counts):
-        return "elements, one" if counts["elements"] == 1 else f"elements, whole{kept}"
+        vector = counts["outer"] in _WOVEN and counts["loops"] == 2 and bits * inner > _VECTOR_BITS and inner == TURNS
+        return "elements, one" if counts["elements"] == 1 else f"elements, whole{', a vector' if vector else kept}"
     if counts["loops"] > 2 and inner * counts["outer"] <= TURNS:  # two loops inside of others
         return f"elements, images{kept}"
     if inner <= TURNS:
