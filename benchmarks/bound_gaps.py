@@ -3,7 +3,8 @@
 
 Per network: makespans as the mapper models them, before memory is planned, of the mapper's stages and of the joint
 search with the cover that they chose; the higher simple bound; the strong bound, the least over the covers that the
-stages try; and whether it is the optimum of its model (otherwise what the solver or the sum over stages proves).
+stages try; and whether it is the optimum of its model (otherwise what the solver or the sum over stages proves). With
+``--segments`` also what ``segment_bound`` proves, up to the joint search's makespan divided by that number.
 
 Exit code 1 if a makespan is below a bound.
 """
@@ -14,6 +15,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from math import ceil
 
 from match_concurrent.mapping.choose import evaluators_of, staged
 from match_concurrent.mapping.joint import with_joint
@@ -23,6 +25,7 @@ from match_concurrent.mapping.stages import bounds_of
 from benchmarks.beside_runs import NETWORKS_OF, Case
 from benchmarks.beside_tables import short
 from benchmarks.joint_search import JOINT, captured
+from benchmarks.segment_bound import segment_bound
 from benchmarks.strong_bound import strong_bound
 from benchmarks.tables import Cell, Column, Table
 
@@ -30,8 +33,11 @@ from benchmarks.tables import Cell, Column, Table
 SECONDS = 30.0
 
 
-def measure(case: Case, seconds: float = SECONDS, *, branched: bool = True) -> tuple[Cell, ...]:
-    """One row; the solver's effort and whether there are models of branches as in ``strong_bound``."""
+def measure(
+    case: Case, seconds: float = SECONDS, *, branched: bool = True, ratio: float | None = None
+) -> tuple[Cell, ...]:
+    """One row; the solver's effort and whether there are models of branches as in ``strong_bound``; ``ratio`` of the
+    makespan and the bound that segments are to prove, None: none."""
     request = captured(case)
     assert request.sequential is not None
     offered = with_joint(request.offered, request.scheduling)
@@ -41,11 +47,18 @@ def measure(case: Case, seconds: float = SECONDS, *, branched: bool = True) -> t
     joint, _ = jointly(best, evaluator.of(evaluator.network, replace(JOINT, free_covers=False)))
     found = [strong_bound(each, joint.finish, seconds, branched=branched) for each in covers]
     strong = min(bound for bound, _ in found)
+    if ratio is not None:
+        most = ceil(joint.finish / ratio)
+        strong = max(strong, min(segment_bound(each, most, report=_reported) for each in covers))
     solved = "yes" if all(ended for _, ended in found) else "no"
     gaps = (best.finish / simple, best.finish / strong, joint.finish / strong)
     row = (short(case.network), best.finish, joint.finish, simple, strong, solved, *gaps)
     sys.stderr.write(f"{row}\n")
     return row
+
+
+def _reported(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
 
 
 def table(target: str, rows: Sequence[tuple[Cell, ...]]) -> Table:
@@ -64,12 +77,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--network", action="append", help="short name; may be repeated")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="deterministic ones of the solver for a cover")
     parser.add_argument("--whole", action="store_true", help="no model for each choice of axes")
+    parser.add_argument("--segments", type=float, metavar="RATIO", help="prove that the gap is at most this")
     parser.add_argument("--update", action="store_true", help="put the table into docs/benchmarks.md")
     options = parser.parse_args(arguments)
     networks = [name for name in NETWORKS_OF[options.target] if not options.network or short(name) in options.network]
     made = table(
         options.target,
-        [measure(Case(network, options.target), options.seconds, branched=not options.whole) for network in networks],
+        [
+            measure(Case(network, options.target), options.seconds, branched=not options.whole, ratio=options.segments)
+            for network in networks
+        ],
     )
     sys.stdout.write(f"{made.markdown()}\n\n")
     made.write_csv()

@@ -35,7 +35,7 @@ def shares_of(operator: SharedOperator, evaluator: Evaluator, axes: tuple[AxisCo
         cycles = evaluator.costs.cycles(Part(offer))
         own, *others = evaluator.queues_of(offer)
         loads = {own: cycles + gap, **dict.fromkeys(others, max(0, cycles - gap))}
-        ways.append(Way(-1, loads, {own: Tasks(1, 1, cycles, cycles)}))
+        ways.append(Way(-1, loads, {own: Tasks(1, 1, cycles, cycles, single=True)}))
     for number, costs in enumerate(axes):
         ways += ways_along(number, costs, gap)
     return Shares(operator, axes, tuple(ways))

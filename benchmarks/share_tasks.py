@@ -23,16 +23,19 @@ COMBINATIONS_MAX = 20_000
 #: has at most so many ways that no other way dominates.
 SIZES = ((1 / 8, 1 / 4, 1 / 2), (1 / 4, 1 / 2), (1 / 2,), ())
 WAYS_MAX = 600
+EXACT_MAX = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Tasks:
-    """The tasks of a queue: the fewest tiles of the first and of the last one, and the fewest cycles of each."""
+    """The tasks of a queue: the fewest tiles of the first and of the last one, and the fewest cycles of each; whether
+    there is one task only, which is both."""
 
     head: int
     tail: int
     head_cycles: int
     tail_cycles: int
+    single: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,8 @@ def ways_along(number: int, costs: AxisCosts, gap: int) -> list[Way]:
     if (costs.along.tiles + 1) ** (len(costs.least) - 1) > COMBINATIONS_MAX:
         return [Way(number, {}, {})]
     found = list[Way]()
-    for sizes in SIZES:
+    exact = [None] if costs.along.tiles <= EXACT_MAX else []
+    for sizes in (*exact, *SIZES):
         rows = {kind: _rows(costs, kind, sizes, gap) for kind in costs.least}
         found = not_dominated([Way(number, *way) for way in _combined(costs, rows)])
         if len(found) <= WAYS_MAX:
@@ -63,42 +67,51 @@ def ways_along(number: int, costs: AxisCosts, gap: int) -> list[Way]:
     return found
 
 
-def _rows(costs: AxisCosts, kind: Queue, sizes: Sequence[float], gap: int) -> list[list[Row]]:
+def _rows(costs: AxisCosts, kind: Queue, sizes: Sequence[float] | None, gap: int) -> list[list[Row]]:
     """For each number of tiles, the tasks in which one kind of queues may compute so many: one; or two and more, of
     which the first and the last have at least so many tiles as one of the sizes, at the fewest cycles."""
     single, least, tiles = costs.single[kind], costs.least[kind], costs.along.tiles
-    fewest = sorted({1, *(max(1, round(size * tiles)) for size in sizes)})
+    fewest = range(1, tiles + 1) if sizes is None else sorted({1, *(max(1, round(size * tiles)) for size in sizes)})
+    exact = sizes is None
     found: list[list[Row]] = [[] for _ in range(tiles + 1)]
     for count in range(1, tiles + 1):
         cycles = int(single[count])
-        found[count].append((cycles + gap, Tasks(count, count, cycles, cycles)))
+        found[count].append((cycles + gap, Tasks(count, count, cycles, cycles, single=True)))
     for head in fewest:
-        headed = _with_one(single + gap, least, head)
+        headed = _with_one(single + gap, least, head, exact)
         for tail in fewest:
-            several = _with_one(single + gap, headed, tail)
+            several = _with_one(single + gap, headed, tail, exact)
             for count in range(head + tail, tiles + 1):
-                ends = int(single[head : count - tail + 1].min()), int(single[tail : count - head + 1].min())
-                found[count].append((int(several[count]), Tasks(head, tail, *ends)))
+                heads = single[head : head + 1] if exact else single[head : count - tail + 1]
+                tails = single[tail : tail + 1] if exact else single[tail : count - head + 1]
+                found[count].append((int(several[count]), Tasks(head, tail, int(heads.min()), int(tails.min()))))
     return [_best(rows) for rows in found]
 
 
-def _with_one(task: NDArray[np.int64], others: NDArray[np.int64], fewest: int) -> NDArray[np.int64]:
+def _with_one(task: NDArray[np.int64], others: NDArray[np.int64], fewest: int, exact: bool) -> NDArray[np.int64]:
     """For each number of tiles, the fewest cycles of one task with at least so many of them, and the others."""
     made = np.full(len(task), 2 * IMPOSSIBLE, np.int64)
     for count in range(fewest, len(task)):
-        made[count] = min(2 * IMPOSSIBLE, (task[fewest : count + 1] + others[count - fewest :: -1]).min())
+        most = fewest if exact else count
+        made[count] = min(
+            2 * IMPOSSIBLE, (task[fewest : most + 1] + others[count - fewest :: -1][: most - fewest + 1]).min()
+        )
     return made
 
 
 def _best(rows: Sequence[Row]) -> list[Row]:
     """Without rows that cost no less than another one, whose first and last tasks are no larger and no longer."""
-    vectors = np.array([_vector(row) for row in rows], np.int64).reshape(len(rows), 5)
+    vectors = np.array([_vector(row) for row in rows], np.int64).reshape(len(rows), 6)
     return [rows[place] for place in _least(vectors) if rows[place][0] < IMPOSSIBLE]
 
 
 def _vector(row: Row) -> tuple[int, ...]:
     cycles, tasks = row
-    return cycles, tasks.head, tasks.tail, tasks.head_cycles, tasks.tail_cycles
+    return cycles, *_of_tasks(tasks)
+
+
+def _of_tasks(tasks: Tasks) -> tuple[int, ...]:
+    return tasks.head, tasks.tail, tasks.head_cycles, tasks.tail_cycles, tasks.single
 
 
 def _combined(
@@ -137,16 +150,14 @@ def not_dominated(ways: Sequence[Way]) -> list[Way]:
     """Without ways of which another one takes no more of any queue and uses no other, with first and last tasks of each
     queue that are no larger, and none that are longer."""
     queues = sorted({queue for way in ways for queue in way.loads})
-    vectors = np.array([_of_way(way, queues) for way in ways], np.int64).reshape(len(ways), 3 * len(queues) + 2)
+    vectors = np.array([_of_way(way, queues) for way in ways], np.int64).reshape(len(ways), 6 * len(queues))
     return [ways[place] for place in _least(vectors)]
 
 
 def _of_way(way: Way, queues: Sequence[int]) -> list[int]:
     made = [way.loads.get(queue, -1) for queue in queues]
-    made += [way.tasks[queue].head if queue in way.tasks else -1 for queue in queues]
-    made += [way.tasks[queue].tail if queue in way.tasks else -1 for queue in queues]
-    made.append(min((tasks.head_cycles for tasks in way.tasks.values()), default=0))
-    made.append(min((tasks.tail_cycles for tasks in way.tasks.values()), default=0))
+    for queue in queues:
+        made += _of_tasks(way.tasks[queue]) if queue in way.tasks else (-1,) * 5
     return made
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, combinations, product
+from itertools import chain, combinations, pairwise, product
 from random import Random
 from typing import Any
 
@@ -18,6 +18,7 @@ from match_concurrent.mapping.parts import Division, Part
 from match_concurrent.mapping.stages import bounds_of
 from match_map.mapper import choose
 
+from benchmarks.segment_bound import segment_bound
 from benchmarks.strong_bound import strong_bound
 from core.tests.map.concurrent_lab import evaluator_of, labs, prices
 from core.tests.map.random_covers import best_of_all, random_lab
@@ -27,6 +28,7 @@ from core.tests.map.test_joint_search import QUICK
 from tests.examples import examples
 
 SECONDS = 0.5
+EFFORTS = ((True, SECONDS), (False, SECONDS))
 MOST = 1 << 40
 
 
@@ -78,7 +80,7 @@ def test_no_program_of_many_tasks_is_faster(graph: Any, fast: Price, slow: Price
     evaluator.costs.confirm(part for own in ways for division in own for part in division)
     least = min(evaluator.evaluate(choice).finish for choice in product(*ways))
     found, _ = strong_bound(evaluator, MOST, SECONDS)
-    assert found <= least
+    assert max(found, segment_bound(evaluator, MOST, efforts=EFFORTS)) <= least
 
 
 @settings(deadline=None, max_examples=examples(30))
@@ -89,6 +91,21 @@ def test_no_program_that_a_search_finds_is_faster(made: Lab) -> None:
         best, _ = jointly(*staged([evaluator], options))
         found, _ = strong_bound(evaluator, MOST, SECONDS)
         assert bounds_of([evaluator]).cycles <= found <= best.finish
+        assert segment_bound(evaluator, MOST, efforts=EFFORTS) <= best.finish
+
+
+@settings(deadline=None, max_examples=examples(15))
+@given(operators=st.integers(2, 5), fast=prices, slow=prices, halo=st.sampled_from([0, 1, 6]), rows=st.integers(3, 8))
+def test_no_chain_that_a_search_finds_is_faster(operators: int, fast: Price, slow: Price, halo: int, rows: int) -> None:
+    """A halo of 6 rows: every part reads all of its maker."""
+    names = ["in", *"abcde"[:operators]]
+    graph = {reader: [maker] for maker, reader in pairwise(names)}
+    made = lab(graph, {"host": Price(5000, 9000), "fast": fast, "slow": slow}, rows=rows, columns=3, halo=halo)
+    options = ConcurrentOptions(**{**QUICK, "parallel": "joint", "free_covers": False})
+    for evaluator in evaluators(made, options):
+        best, _ = jointly(*staged([evaluator], options))
+        assert 0 < segment_bound(evaluator, MOST, efforts=EFFORTS) <= best.finish
+        assert segment_bound(evaluator, best.finish, efforts=EFFORTS) <= best.finish
 
 
 @settings(deadline=None, max_examples=examples(20))
