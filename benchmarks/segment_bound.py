@@ -94,7 +94,7 @@ class _Segments:
 
     def bound(self) -> int:
         """The length of the shortest path, at last."""
-        self.model = Model(self.evaluator, self.shares, self.reading, self.most)
+        self.model = Model(self.evaluator, self.shares, self.most, all_reading=self.reading)
         self.signs = [tuple(map(self.evaluator.costs.alike, own.operator.offers)) for own in self.shares]
         count = len(self.shares)
         self.at = {(i, j): self._segment(i, j) for i in range(count) for j in range(i + 1, count + 1)}
@@ -109,8 +109,8 @@ class _Segments:
     # --- segments ----------------------------------------------------------------------------------------------------
 
     def _segment(self, first: int, end: int) -> _Segment:
-        """Segments of the same layers are one, but for those at the beginning and at the end."""
-        key = first == 0, end == len(self.shares), tuple(self.signs[first:end])
+        """Segments of the same layers behind the same layer are one, but for those at the beginning and at the end."""
+        key = first == 0, end == len(self.shares), tuple(self.signs[max(0, first - 1) : end])
         if key not in self.known:
             least = {axes: self._work(first, axes) for axes in self._axes(first, end)}
             self.known[key] = _Segment(first, end, least or {(): self.most})
@@ -239,8 +239,21 @@ class _Segments:
             if first <= maker and reader < end
         }
         last = end == len(self.shares)
-        model = Model(self.evaluator, self._along(first, axes), reading, most, fine=fine, first=first == 0, last=last)
+        own = self._along(first, axes)
+        model = Model(self.evaluator, own, most, fine, first == 0, last, all_reading=reading)
         made = model.made()
+        if first and all(r.apart for (_, axis), r in self.reading[first - 1, first].items() if axis == axes[0]):
+            self._enter(model, first)
         for maker, reader in pairwise(range(end - first)):
             made.add(model.start[reader] + 1 <= model.end[maker])
         return made
+
+    def _enter(self, model: Model, first: int) -> None:
+        """Every part of the segment's first operator waits for the end of its maker, which is in some queue."""
+        queues = sorted({queue for way in self.shares[first - 1].ways for queue in way.loads})
+        chosen = [model.model.new_bool_var("") for _ in queues]
+        model.model.add_exactly_one(chosen)
+        for queue, literal in zip(queues, chosen, strict=True):
+            for read, start in model.starts[0].items():
+                lag = min(model.lag(queue, each) for each in model.runners(0, read))
+                model.model.add(start >= lag).only_enforce_if(literal)

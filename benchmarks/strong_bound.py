@@ -61,7 +61,7 @@ def strong_bound(
     reading = all_readings(shares, evaluator)
 
     def answer(some: tuple[Shares, ...], limit: float) -> Answer:
-        return solve(Model(evaluator, some, reading, most).made(), limit, linearization_level=2)
+        return solve(Model(evaluator, some, most, all_reading=reading).made(), limit, linearization_level=2)
 
     whole = answer(shares, seconds)
     if whole.infeasible:  # no program with this cover takes at most so many cycles

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 WINDOW, STRIDE = 8, 4
 #: How often a window is solved again after the real costs of its answer turned out worse.
 AGAIN = 2
+#: Pieces of more operators than the first number get more effort, proportionally up to the second: there is more to
+#: choose. MobileNet's 30 operators take 502,220 cycles on Carfield with three times the effort, 515,192 without, and
+#: networks of up to ten at most 0.7 % less. Estimates otherwise.
+OPERATORS, OPERATORS_MAX = 10, 100
 #: The part of the stages' effort that local changes get after a window improved the result.
 POLISH = 0.05
 
@@ -59,7 +63,8 @@ class _JointSearch:
         up."""
         options = self.evaluator.options
         if options.free_tiles:
-            self.best = Pieces(self.evaluator).improved(self.best, options.joint_steps)
+            operators = min(max(len(self.best.choice), OPERATORS), OPERATORS_MAX)
+            self.best = Pieces(self.evaluator).improved(self.best, options.joint_steps * operators // OPERATORS)
         while True:
             before, first = self.best.value, 0
             while first < len(self.best.choice) and self.left > 0:

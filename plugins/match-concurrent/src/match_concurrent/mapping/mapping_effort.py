@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 class ConcurrentOptions:
     """``parallel``: how operators may be divided among units. ``copy_cycles_per_byte``: of the host's copies for
     "tiles". ``steps_max``: tasks that the stages evaluate on time lines, their measure of effort; ``joint_steps``:
-    those of the joint search before its windows. ``solver_seconds``: total deterministic seconds of CP-SAT in the
-    stages; ``joint_seconds``, ``window_seconds``: in the joint search, in all and for a window; ``free_covers``,
-    ``free_tiles``: what that may change; ``thorough``: costs are requested where they would be priced, and windows of
-    all starts are solved."""
+    those of the joint search before its windows, for up to ten operators. ``solver_seconds``: total deterministic
+    seconds of CP-SAT in the stages; ``joint_seconds``, ``window_seconds``: in the joint search, in all and for a
+    window; ``free_covers``, ``free_tiles``: what that may change; ``thorough``: costs are requested where they would be
+    priced, and windows of all starts are solved."""
 
     parallel: Parallel = "pipeline"
     copy_cycles_per_byte: float = 1.0
