@@ -25,10 +25,9 @@ from benchmarks.share_costs import AxisCosts, axis_costs
 from benchmarks.share_readings import Readings, Shares, all_readings, shares_of
 from benchmarks.strong_model import Model
 
-#: Efforts for a segment, one after another: whether the model is a fine one, and deterministic seconds.
-EFFORTS = ((False, 10.0), (True, 30.0), (False, 60.0), (True, 200.0))
-#: Fine models first for segments of at most so many operators.
-SHORT = 7
+#: Efforts for a segment, one after another, in deterministic seconds: with fine models for segments of at most so many
+#: operators, and with coarse ones for longer ones, whose fine models are too large.
+SHORT, FINE, COARSE = 7, (30.0, 200.0), (10.0, 60.0, 300.0)
 #: Mixtures of two queues' work that are looked at.
 MIXTURES = 65
 
@@ -41,7 +40,8 @@ def segment_bound(
     evaluator: Evaluator,
     most: int,
     axes: Sequence[tuple[AxisCosts, ...]] | None = None,
-    efforts: Sequence[tuple[bool, float]] = EFFORTS,
+    fine: Sequence[float] = FINE,
+    coarse: Sequence[float] = COARSE,
     report: Report = lambda _: None,
 ) -> int:
     """A lower bound of the makespan of all programs with the evaluator's cover, at most ``most``; 0 if its operators
@@ -53,7 +53,7 @@ def segment_bound(
     reading = all_readings(shares, evaluator)
     if not _is_chain(len(shares), reading):
         return 0
-    return min(most, _Segments(evaluator, shares, reading, most, efforts, report).bound())
+    return min(most, _Segments(evaluator, shares, reading, most, fine, coarse, report).bound())
 
 
 def _is_chain(operators: int, reading: Readings) -> bool:
@@ -87,7 +87,8 @@ class _Segments:
     shares: tuple[Shares, ...]
     reading: Readings
     most: int
-    efforts: Sequence[tuple[bool, float]]
+    fine: Sequence[float]
+    coarse: Sequence[float]
     report: Report
     known: dict[Hashable, _Segment] = field(default_factory=dict)
     soonest: dict[tuple[int, int, int], int] = field(default_factory=dict)
@@ -201,9 +202,11 @@ class _Segments:
             end = came[end]
         return path[::-1]
 
-    def _efforts(self, segment: _Segment) -> Sequence[tuple[bool, float]]:
-        short = segment.end - segment.first <= SHORT
-        return [(fine, seconds) for fine, seconds in self.efforts if fine] if short else self.efforts
+    def _efforts(self, segment: _Segment) -> Sequence[float]:
+        return self.fine if self._is_short(segment) else self.coarse
+
+    def _is_short(self, segment: _Segment) -> bool:
+        return segment.end - segment.first <= SHORT
 
     def _left(self, segment: _Segment) -> bool:
         """Whether there is effort left for what its cost is due to."""
@@ -219,12 +222,11 @@ class _Segments:
         places = [place for place, other in self.at.items() if other is segment]
         most = max(self.most - self.before[i] - self.behind[j] for i, j in places)
         tried = self._tried(segment)
-        fine, seconds = self._efforts(segment)[tried]
-        model = self._model(segment, axes, most, fine=fine)
-        answer = solve(model, seconds, linearization_level=2)
+        efforts, fine = self._efforts(segment), self._is_short(segment)
+        answer = solve(self._model(segment, axes, most, fine=fine), efforts[tried], linearization_level=2)
         found = most + 1 if answer.infeasible else answer.bound
         over = answer.infeasible or answer.optimal
-        segment.tried[axes] = len(self.efforts) if over else tried + 1
+        segment.tried[axes] = len(efforts) if over else tried + 1
         what = f"{first}:{end} axes {axes}, {'fine' if fine else 'coarse'}: {segment.least[axes]} -> {found} of {most}"
         self.report(f"{self.before[-1]} {what}{' solved' if over else ''}")
         segment.least[axes] = max(segment.least[axes], found)

@@ -28,7 +28,6 @@ from core.tests.map.test_joint_search import QUICK
 from tests.examples import examples
 
 SECONDS = 0.5
-EFFORTS = ((True, SECONDS), (False, SECONDS))
 MOST = 1 << 40
 
 
@@ -80,7 +79,7 @@ def test_no_program_of_many_tasks_is_faster(graph: Any, fast: Price, slow: Price
     evaluator.costs.confirm(part for own in ways for division in own for part in division)
     least = min(evaluator.evaluate(choice).finish for choice in product(*ways))
     found, _ = strong_bound(evaluator, MOST, SECONDS)
-    assert max(found, segment_bound(evaluator, MOST, efforts=EFFORTS)) <= least
+    assert max(found, segment_bound(evaluator, MOST, fine=(SECONDS,), coarse=(SECONDS,))) <= least
 
 
 @settings(deadline=None, max_examples=examples(30))
@@ -91,7 +90,7 @@ def test_no_program_that_a_search_finds_is_faster(made: Lab) -> None:
         best, _ = jointly(*staged([evaluator], options))
         found, _ = strong_bound(evaluator, MOST, SECONDS)
         assert bounds_of([evaluator]).cycles <= found <= best.finish
-        assert segment_bound(evaluator, MOST, efforts=EFFORTS) <= best.finish
+        assert segment_bound(evaluator, MOST, fine=(SECONDS,), coarse=(SECONDS,)) <= best.finish
 
 
 @settings(deadline=None, max_examples=examples(15))
@@ -104,8 +103,8 @@ def test_no_chain_that_a_search_finds_is_faster(operators: int, fast: Price, slo
     options = ConcurrentOptions(**{**QUICK, "parallel": "joint", "free_covers": False})
     for evaluator in evaluators(made, options):
         best, _ = jointly(*staged([evaluator], options))
-        assert 0 < segment_bound(evaluator, MOST, efforts=EFFORTS) <= best.finish
-        assert segment_bound(evaluator, best.finish, efforts=EFFORTS) <= best.finish
+        assert 0 < segment_bound(evaluator, MOST, fine=(SECONDS,), coarse=(SECONDS,)) <= best.finish
+        assert segment_bound(evaluator, best.finish, fine=(SECONDS,), coarse=(SECONDS,)) <= best.finish
 
 
 @settings(deadline=None, max_examples=examples(20))
