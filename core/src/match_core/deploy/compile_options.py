@@ -102,11 +102,8 @@ def region_minima(texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
 
 
 def _minimum_error(why: str) -> UsageError:
-    what, help_ = (
-        "the minimum size of regions is not valid",
-        "for example --region-min nodes=4 --region-min macs=100000",
-    )
-    return UsageError("MATCH-U036", what, "option --region-min", why, (f"give each minimum once, {help_}",))
+    help_ = "give each minimum once, for example --region-min nodes=4 --region-min macs=100000"
+    return UsageError("MATCH-U036", "the minimum size of regions is not valid", "option --region-min", why, (help_,))
 
 
 def adapted_soc(soc: Soc, preset: str | None, memory: Sequence[tuple[str, int]]) -> Soc:

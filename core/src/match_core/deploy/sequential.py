@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from match_core.contract.mapping import SolverStatus
 from match_core.deploy.deployment import Code, Deployment, Lowering
+from match_core.map.dataflow import tensor_bytes
 from match_core.map.objective import weighting_of
 from match_core.plan.draft import Draft, draft_of
 from match_core.plan.overflow import overflowing
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from match_core.contract.candidate import Candidate
     from match_core.contract.mapping import Assignment
     from match_core.contract.mapping import Mapping as UnitMapping
-    from match_core.contract.model import Model
     from match_core.schedule.candidates import Scheduler
 
 #: How often the available home memory is reduced because gaps between tensors were larger than expected.
@@ -52,11 +52,6 @@ class Deployer:
     overflow: frozenset[str] = frozenset()
 
     @property
-    def model(self) -> Model:
-        """The model that is deployed."""
-        return self.lowering.model
-
-    @property
     def scheduler(self) -> Scheduler:
         """The scheduler of the Soc in sequential mode."""
         return self.lowering.scheduler
@@ -68,9 +63,9 @@ class Deployer:
             mapping, measured = self._streamed(mapping, measured)
             measured = self._measure(mapping, measured.code)  # the draft was made with little effort
         needs = measured.code.needs
-        check_fit(self.model, soc, measured.draft, needs.constants, needs.stored)
+        check_fit(self.lowering.model, soc, measured.draft, needs.constants, needs.stored)
         program = program_of(soc, measured.draft, needs.constants, needs.stored)
-        validate_program(self.model.graph, program, needs.overlaps)
+        validate_program(self.lowering.model.graph, program, needs.overlaps)
         return self.lowering.deployment(mapping, program, measured.code)
 
     def overflowing(self, mapping: UnitMapping, spare_bytes: int = 0) -> frozenset[str]:
@@ -82,18 +77,20 @@ class Deployer:
         return overflowing(measured.draft, measured.code.constant_bytes + spare_bytes)
 
     def replaceable(self, mapping: UnitMapping, offered: Sequence[Assignment]) -> frozenset[int]:
-        """Half of the candidates that need scratch in the home memory, those with the most, of units that work there,
-        and whose nodes others of ``offered`` compute."""
+        """Half of the candidates that need scratch in the home memory or write tensors that wider candidates do not,
+        those with the most, of units that work there, and whose nodes others of ``offered`` compute."""
         scratch = self.lowering.code(mapping.assignments).needs.scratch
         memories = {unit.name: unit.memory for unit in self.scheduler.units}
-        used = [mapping.assignments[place].candidate for place in sorted(scratch, key=lambda at: -scratch[at])]
-        found = [one for one in used if memories[one.unit] is None and _others(one, offered)]
-        return frozenset(candidate.index for candidate in found[: -(-len(found) // 2)])
+        used = [(scratch.get(at, 0), one.candidate) for at, one in enumerate(mapping.assignments)]
+        spent = [(size, one) for size, one in used if size and _others(one, offered)]
+        spent += [(tensor_bytes(one.match.output), one) for _, one in used if _has_wider(one, offered)]
+        found = sorted((-size, one.index) for size, one in spent if memories[one.unit] is None)
+        return frozenset(index for _, index in found[: -(-len(found) // 2)])
 
     def _measure(self, mapping: UnitMapping, code: Code | None = None, *, thorough: bool = True) -> _Measured:
         code, soc = code or self.lowering.code(mapping.assignments), self.scheduler.soc
         home, needs = soc.memory(soc.home), code.needs
-        given = (self.model, mapping, home, code.constant_bytes, needs.scratch, self.overflow, needs.overlaps)
+        given = (self.lowering.model, mapping, home, code.constant_bytes, needs.scratch, self.overflow, needs.overlaps)
         draft = draft_of(*given, thorough=thorough)
         return _Measured(code, draft)
 
@@ -138,3 +135,9 @@ def _others(candidate: Candidate, offered: Sequence[Assignment]) -> bool:
     nodes = set(candidate.node_names)
     rest = [item.candidate.node_names for item in offered if item.candidate is not candidate]
     return len(rest) < len(offered) and nodes == {name for names in rest if nodes.issuperset(names) for name in names}
+
+
+def _has_wider(candidate: Candidate, offered: Sequence[Assignment]) -> bool:
+    """Whether another one of those offered keeps its output inside."""
+    wider = [item.candidate for item in offered if set(candidate.node_names) < set(item.candidate.node_names)]
+    return any(other.match.output is not candidate.match.output for other in wider)
