@@ -48,14 +48,6 @@ class Copy:
 
 def copy_of(text: TileText, operand: Operand, outer: int | None, inner: int) -> Copy:
     """The copy between the operand's box at depth ``inner`` and that at depth ``outer`` (None: the whole operand)."""
-    key = operand.name, outer, inner
-    if key not in text.copies:
-        text.copies[key] = _copy_of(text, operand, outer, inner)
-    found: Copy = text.copies[key]
-    return found
-
-
-def _copy_of(text: TileText, operand: Operand, outer: int | None, inner: int) -> Copy:
     stride = row = number(operand.element_bits)
     levels: list[Level] = []
     closed = False  # an axis that is not whole leaves gaps: the next one begins a level

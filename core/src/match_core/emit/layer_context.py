@@ -16,8 +16,8 @@ class ContextWriter:
 
     def __init__(self, layer: Layer) -> None:
         self.layer = layer
-        self.text = TileText.of(layer.workload, layer.schedule, "step->", "tile->")
-        self.first = FirstTile.of(layer.workload, layer.schedule)
+        self.text = TileText(layer.workload, layer.schedule, "step->", "tile->")
+        self.first = FirstTile(layer.workload, layer.schedule)
 
     def initial(self, block: Block) -> None:
         """The fields of the context at the first step, as lines of an initialiser."""

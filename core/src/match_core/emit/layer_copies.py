@@ -16,8 +16,8 @@ class CopyWriter:
 
     def __init__(self, layer: Layer) -> None:
         self.layer = layer
-        self.text = TileText.of(layer.workload, layer.schedule, "step->", "tile->")
-        self.first = FirstTile.of(layer.workload, layer.schedule)
+        self.text = TileText(layer.workload, layer.schedule, "step->", "tile->")
+        self.first = FirstTile(layer.workload, layer.schedule)
         self.staged = tuple(moved for moved in layer.moved if moved.stage is not None)
 
     def first_loads(self, block: Block) -> None:
@@ -85,7 +85,7 @@ class CopyWriter:
             block.line(f"{self.layer.request.store.wait}();")
 
     def _stage(self, depth: int, group: list[Moved]) -> Function:
-        text = TileText.of(self.layer.workload, self.layer.schedule, "ahead.")
+        text = TileText(self.layer.workload, self.layer.schedule, "ahead.")
         block = Block()
         block.line(f"{self.layer.step} ahead = *step;")
         carry(block, text, self.layer, depth, changed=False, end="return;")

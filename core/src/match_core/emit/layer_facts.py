@@ -116,7 +116,7 @@ class Layer:
 
     def turn(self, depth: int) -> str:
         """Field with the number of the buffer in use, for all double buffers of a depth."""
-        return f"{TileText.of(self.workload, self.schedule).index(depth - 1)}_turn"
+        return f"{TileText(self.workload, self.schedule, '').index(depth - 1)}_turn"
 
     @property
     def turns(self) -> dict[int, str]:

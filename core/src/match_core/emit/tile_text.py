@@ -7,16 +7,12 @@ loops the box is the kernel's tile.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, TypeVar, cast
+from dataclasses import dataclass
 
 from match_core.contract.geometry import AxisTile, axis_tile, far_strides, round_up
-from match_core.contract.loops import LoopSchedule, TileLoop
+from match_core.contract.loops import LoopSchedule
 from match_core.contract.workload import Axis, Operand, Workload
 from match_core.emit.expression import Expression, number, symbol, total
-
-T = TypeVar("T", bound="TileText")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +26,13 @@ class Span:
 
 class TileText:
     """Text of one layer's tiles. ``record``: C prefix of the loop indices, for example ``step->``; ``tile``: C prefix
-    of the kernel's context, empty if there is none and sizes must be computed. ``copies``: those that were written, by
-    operand and depths."""
+    of the kernel's context, empty if there is none and sizes must be computed."""
 
-    def __init__(self, workload: Workload, loops: tuple[TileLoop, ...], record: str = "", tile: str = "") -> None:
+    def __init__(self, workload: Workload, schedule: LoopSchedule, record: str, tile: str = "") -> None:
         self.workload = workload
-        self.loops = loops
+        self.loops = schedule.loops
         self.record = record
         self.tile = tile
-        self.copies: dict[tuple[str, int | None, int], Any] = {}
-
-    @classmethod
-    def of(cls: type[T], workload: Workload, schedule: LoopSchedule, record: str = "", tile: str = "") -> T:
-        """The text that all layers of the same form share."""
-        return cast(
-            "T", _shared(cast("Any", cls), replace(workload, arithmetic=(), holds=()), schedule.loops, record, tile)
-        )
 
     def index(self, loop: int) -> str:
         """Field of a loop's index; loops over one dimension are numbered from the outermost."""
@@ -148,6 +135,9 @@ class TileText:
 class FirstTile(TileText):
     """The same for the first step, where all indices are 0 and all sizes are known."""
 
+    def __init__(self, workload: Workload, schedule: LoopSchedule) -> None:
+        super().__init__(workload, schedule, "")
+
     def start(self, dim: str, first: int = 0, end: int | None = None) -> Expression:
         """Zero."""
         return Expression()
@@ -174,8 +164,3 @@ def _rounded(extent: Expression, multiple: int) -> Expression:
     if extent.value is not None:
         return number(round_up(extent.value, multiple))
     return symbol(f"(({extent + number(multiple - 1)}) / {multiple}u * {multiple}u)")
-
-
-@lru_cache(maxsize=256)
-def _shared(kind: Any, *given: Any) -> Any:
-    return kind(*given)
