@@ -18,7 +18,7 @@ from match_core.plan.variants import Variants, resident_bytes, variants_of
 from match_core.validate.sequential_program import validate_program
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from match_core.contract.candidate import Candidate
     from match_core.contract.mapping import Assignment
@@ -77,13 +77,13 @@ class Deployer:
         return overflowing(measured.draft, measured.code.constant_bytes + spare_bytes)
 
     def replaceable(self, mapping: UnitMapping, offered: Sequence[Assignment]) -> frozenset[int]:
-        """Half of the candidates that need scratch in the home memory or write tensors that wider candidates do not,
+        """Half of the candidates that need scratch in the home memory or write tensors that wider ones keep inside,
         those with the most, of units that work there, and whose nodes others of ``offered`` compute."""
         scratch = self.lowering.code(mapping.assignments).needs.scratch
         memories = {unit.name: unit.memory for unit in self.scheduler.units}
         used = [(scratch.get(at, 0), one.candidate) for at, one in enumerate(mapping.assignments)]
         spent = [(size, one) for size, one in used if size and _others(one, offered)]
-        spent += [(tensor_bytes(one.match.output), one) for _, one in used if _has_wider(one, offered)]
+        spent += _inner([one for _, one in used], offered)
         found = sorted((-size, one.index) for size, one in spent if memories[one.unit] is None)
         return frozenset(index for _, index in found[: -(-len(found) // 2)])
 
@@ -137,7 +137,17 @@ def _others(candidate: Candidate, offered: Sequence[Assignment]) -> bool:
     return len(rest) < len(offered) and nodes == {name for names in rest if nodes.issuperset(names) for name in names}
 
 
-def _has_wider(candidate: Candidate, offered: Sequence[Assignment]) -> bool:
-    """Whether another one of those offered keeps its output inside."""
-    wider = [item.candidate for item in offered if set(candidate.node_names) < set(item.candidate.node_names)]
-    return any(other.match.output is not candidate.match.output for other in wider)
+def _inner(used: Sequence[Candidate], offered: Sequence[Assignment]) -> Iterator[tuple[int, Candidate]]:
+    """Candidates whose outputs, of so many bytes, stay inside of a wider one, which computes exactly what several of
+    those used do. These wider ones do not overlap, so that together they replace a part of the cover."""
+    owner, taken = {name: one for one in used for name in one.node_names}, set[str]()
+    found: list[tuple[int, int, Candidate, list[tuple[int, Candidate]]]] = []
+    for wider in (item.candidate for item in offered):
+        parts = {one.index: one for one in map(owner.get, wider.node_names) if one is not None}.values()
+        inner = [(tensor_bytes(one.match.output), one) for one in parts if one.match.output is not wider.match.output]
+        if inner and sum(len(one.node_names) for one in parts) == len(wider.node_names):
+            found.append((-sum(size for size, _ in inner), wider.index, wider, inner))
+    for _, _, wider, inner in sorted(found, key=lambda one: one[:2]):
+        if taken.isdisjoint(wider.node_names):
+            taken.update(wider.node_names)
+            yield from inner
