@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from onnx import helper
 
+from benchmarks.cortexm_apart import APART_KINDS, APART_WIDE_KINDS
 from benchmarks.cortexm_blocks import BLOCK_KINDS, JOINED_KINDS
 from benchmarks.cortexm_every import EVERY_KINDS
 from benchmarks.cortexm_gates import GATE_KINDS
@@ -317,6 +318,7 @@ def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -
     kinds = {name: KINDS[name] for name in WIDE_KINDS} if quantised and wide else kinds
     yield from _networks(Net(np.random.default_rng([seed, number]), quantised, wide), kinds, rounds)
     if quantised and wide:
+        yield from _networks(Net(np.random.default_rng([seed, number, 2]), quantised, wide), APART_WIDE_KINDS, rounds)
         return
     rare = {**RARE_KINDS, **RARE_INTEGER_KINDS} if quantised else RARE_KINDS
     yield from _networks(Net(np.random.default_rng([seed, number, 1]), quantised, wide), rare, rounds)
@@ -331,7 +333,7 @@ def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -
         yield from _networks(Net(np.random.default_rng([seed, number, 6]), quantised), FEW_KINDS, rounds)
     if not wide:
         later = (LATER_KINDS, EVERY_KINDS, GATE_KINDS, BLOCK_KINDS, JOINED_KINDS, SMALL_KINDS, HEAD_KINDS)
-        for place, kinds in enumerate((*later, row_kinds(quantised)), 7):
+        for place, kinds in enumerate((*later, row_kinds(quantised), APART_KINDS), 7):
             yield from _networks(Net(np.random.default_rng([seed, number, place]), quantised), kinds, rounds)
     if quantised:  # one row: classifiers, autoencoders
         net = Net(np.random.default_rng([seed, 2]), quantised)

@@ -12,8 +12,8 @@ from match_host.graph import dtype_of
 from match_host.kernels.code import Uses, affine, inline_code
 from match_host.kernels.work import Work
 
-from match_cortexm.headers import DSP, INT16, MVE, SHARED, header
-from match_cortexm.kernels.border import border_of, copied_rows
+from match_cortexm.headers import APART, DSP, INT16, MVE, SHARED, header
+from match_cortexm.kernels.border import border_of, copied_rows, copied_taps
 from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.layer import Layer, layer_of
 from match_cortexm.kernels.overlap import tile_by_tile
@@ -40,7 +40,7 @@ def unroll_of(words: int) -> int:
 def _block(uses: Uses, layer: Layer, form: Form, rows: int, words: int) -> str:
     """The function for the sums of a tile; its name tells its sizes."""
     extend, _ = extend_of(layer.source)
-    step, size, ctype = layer.x.stride * layer.inputs * layer.size, layer.size, c_type(dtype_of(layer.source))
+    step, size, ctype = layer.step, layer.size, c_type(dtype_of(layer.source))
     at = f"_{step}" if form.positions > 1 else ""
     name = f"match_cortexm_block_{extend[:1] or 's'}{8 * size}_{rows}x{form.values * words}{at}"
     view = {"name": name, "rows": rows, "words": words, "step": step, "extend": extend, "unroll": unroll_of(words)}
@@ -76,17 +76,21 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
     beyond = 0 if form.compact else -(-overhang // inputs)
     border = border_of(y, x, positions, beyond)
     columns = x.kernel + (positions - 1) * x.stride
+    if layer.apart:
+        border, columns = replace(border, condition="true", outside=border.tiles), positions * x.kernel
     row, column = ("y" if y.out > 1 else ""), ("x" if x.out > positions else "")
     image = x.size * inputs
     cast = "" if dtype_of(layer.source) == np.int8 else "(const int8_t *)"
     source = affine([(row, y.stride * image), (column, x.stride * inputs)], -y.before * image - x.before * inputs)
     window = (
         f"window, {cast}in0, {y.size}, {x.size}, {inputs * size}, {affine([(row, y.stride)], -y.before)}, "
-        f"{affine([(column, x.stride)], -x.before)}, {y.kernel}, {columns}, {layer.fill}"
+        f"{affine([(column, x.stride)], -x.before)}, {y.kernel}, "
+        + (f"{x.kernel}, {positions}, {x.stride}, {y.dilation}, {x.dilation}" if layer.apart else f"{columns}")
+        + f", {layer.fill}"
     )
     uses = Uses()
     wide = (DSP, MVE, INT16) if form.header == INT16 else layer.first.headers
-    for name in (SHARED, *wide, *((form.header,) if form.header else ())):
+    for name in (SHARED, *((APART,) if layer.apart else ()), *wide, *((form.header,) if form.header else ())):
         uses.headers[name] = header(name)
     block = _block(uses, layer, form, rows, words) if form.block else ""
     text = render_body(
@@ -107,6 +111,7 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         row_bytes=image * size,
         border=border.condition,
         compact=form.compact,
+        copy=f"match_cortexm_{'taps' if layer.apart else 'window'}",
         window=window,
         window_rows=y.kernel,
         window_bytes=(y.kernel * columns * inputs + overhang) * size,
@@ -138,7 +143,11 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         "results": border.tiles * positions * layer.outputs,
         "tiles": border.tiles,
         "single_blocks": border.tiles if layer.outputs <= OUTPUTS else 0,
-        **copied_rows(y, x, positions, beyond, inputs * size),
+        **(
+            copied_taps(y, x, positions, inputs * size)
+            if layer.apart
+            else copied_rows(y, x, positions, beyond, inputs * size)
+        ),
         "compact_rows": (border.tiles - border.outside) * y.kernel * form.compact,
         **({} if layer.first.second is None else {"again": border.tiles * positions * layer.outputs}),
         "compact_words": (border.tiles - border.outside) * y.kernel * -(-columns * inputs // 4) * form.compact,
