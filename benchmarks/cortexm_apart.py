@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from onnx import TensorProto, helper
 
 from benchmarks.cortexm_net import Net, middle
 
@@ -186,6 +187,35 @@ APART_KINDS: dict[str, Callable[[Net], None]] = {
     "cut_rows": _cut_rows,
     "joined_few": _joined_few,
     "shuffled": _shuffled,
+}
+
+
+def _rows_as_floats(net: Net) -> None:
+    """A dense layer of few inputs, or of more, at many places, whose sums become floats."""
+    rows, inputs = net.between(3, 50), net.between(2, 11) if net.between(0, 2) else net.between(12, 40)
+    outputs = 4 * net.between(1, 12) if net.between(0, 1) else net.between(3, 40)
+    weight = net.constant(net.rng.normal(0, 0.4, (inputs, outputs)))
+    if net.quantised:
+        weight = net.real(net.constant(net.rng.integers(-127, 128, (inputs, outputs)), np.int8), 0.003, 0)
+    y = net.between_layers(net.add("MatMul", net.source(1, rows, inputs), weight))
+    y = net.add("Add", y, net.constant(net.rng.normal(0, 1, outputs)))
+    y = net.add("Tanh", y) if net.between(0, 2) else y
+    net.outputs.append(helper.make_tensor_value_info(y, TensorProto.FLOAT, None))
+
+
+def _normalised(net: Net) -> None:
+    """A sum of two images, or one, with a factor, an addend and a Relu, or some of these, where channels are first."""
+    channels, shape = net.between(2, 40), [net.between(3, 16), net.between(3, 18)]
+    x = net.source(1, channels, *shape)
+    x = net.between_layers(net.add("Add", x, net.source(1, channels, *shape))) if net.between(0, 1) else x
+    x = net.between_layers(net.add("Mul", x, net.constant(net.rng.uniform(0.3, 1.6, (channels, 1, 1)))))
+    x = net.add("Add", x, net.constant(net.rng.normal(0, 0.5, (channels, 1, 1)))) if net.between(0, 3) else x
+    net.result(net.add("Relu", net.between_layers(x)) if net.between(0, 3) else x, 3.0)
+
+
+APART_LAST_KINDS: dict[str, Callable[[Net], None]] = {
+    **{f"rows_as_floats_{number}": _rows_as_floats for number in range(4)},
+    **{f"normalised_{number}": _normalised for number in range(3)},
 }
 #: Of int16 networks: those with kernels on integers.
 APART_WIDE_KINDS = {name: APART_KINDS[name] for name in APART_KINDS if name.startswith("apart")}
