@@ -213,9 +213,28 @@ def _normalised(net: Net) -> None:
     net.result(net.add("Relu", net.between_layers(x)) if net.between(0, 3) else x, 3.0)
 
 
+def _ahead(net: Net) -> None:
+    """Factors and addends of channels, and a Relu, ahead of a convolution, whose shortcut begins before them."""
+    channels, size = net.between(2, 17) if net.between(0, 2) else net.between(18, 40), net.between(4, 14)
+    x = middle(net, channels, size, size + net.between(-1, 5))
+    x = net.between_layers(net.add("Add", x, middle(net, channels, *_sides(net)))) if net.between(0, 1) else x
+    y = net.between_layers(net.add("Mul", x, net.constant(net.rng.uniform(0.3, 1.6, (channels, 1, 1)))))
+    y = net.between_layers(net.add("Add", y, net.constant(net.rng.normal(0, 0.5, (channels, 1, 1)))))
+    y = net.between_layers(net.add("Relu", y)) if net.between(0, 3) else y
+    y = net.between_layers(_biased(net, y, channels, channels, 1, 1))
+    net.result(net.add("Add", x, y), 4.0)
+
+
+def _sides(net: Net) -> tuple[int, int]:
+    """Those of the last input."""
+    _, _, height, width = (axis.dim_value for axis in net.inputs[-1].type.tensor_type.shape.dim)
+    return int(height), int(width)
+
+
 APART_LAST_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"rows_as_floats_{number}": _rows_as_floats for number in range(4)},
-    **{f"normalised_{number}": _normalised for number in range(3)},
+    **{f"normalised_{number}": _normalised for number in range(2)},
+    **{f"ahead_{number}": _ahead for number in range(4)},
 }
 #: Of int16 networks: those with kernels on integers.
 APART_WIDE_KINDS = {name: APART_KINDS[name] for name in APART_KINDS if name.startswith("apart")}

@@ -86,7 +86,7 @@ def _product_keys(workload: Workload, key: str) -> tuple[str, ...]:
     begin = "regions" if "region" in workload.kind or (floating and "activation" in workload.kind) else key
     if form.endswith(" products") and is_short(workload, workload.macs // counts["elements"]):  # few inputs
         few = f"{form}, short of {workload.operands[1].axes[-1].size}"
-        shared = (f"products, {few}", f"{begin}, {tile}", *shared)
+        shared = (f"products, {few}", f"products, {form}, short", f"{begin}, {tile}", *shared)
         tile = few
     if tile != form and windows(workload) and positions_of(workload) == 1:  # each weight is used once
         shared = (f"products, {tile} alone", f"products, {form} alone", f"{begin}, {tile}", *shared)
