@@ -49,6 +49,25 @@ def _apart(net: Net, line: bool) -> None:
     net.result(net.add("Relu", y) if net.between(0, 1) else y, 4.0)
 
 
+def _apart_few(net: Net) -> None:
+    """Windows of few numbers whose taps are apart, to few numbers: what copies them takes most."""
+    inputs, outputs, dilation, taps = net.between(1, 12), net.between(1, 8), net.between(2, 5), net.between(2, 3)
+    reach = dilation * (taps - 1)
+    size, pads = net.between(reach + 1, reach + 9), net.between(0, reach)
+    shape = [size, size + net.between(0, 4)] if net.between(0, 1) else [size + net.between(8, 40)]
+    y = _inner_or_first(net, inputs, shape)
+    attributes = {"pads": [pads] * 2 * len(shape), "dilations": [dilation] * len(shape)}
+    net.result(biased(net, y, outputs, inputs, *([taps] * len(shape)), **attributes), 4.0)
+
+
+def _inner_or_first(net: Net, channels: int, shape: list[int]) -> str:
+    """An image or a line, in the middle of a network or at its beginning."""
+    if net.between(0, 1):
+        return net.source(1, channels, *shape)
+    first = net.between(1, 4)
+    return net.between_layers(biased(net, net.source(1, first, *shape), channels, first, *(1 for _ in shape)))
+
+
 def _whole_line(net: Net, op: str) -> None:
     """The largest number, or the mean, of a line of each channel."""
     channels, size = net.between(2, 40), net.between(2, 17) if net.between(0, 1) else net.between(16, 60)
@@ -99,6 +118,15 @@ def _channels(net: Net) -> int:
     return int(net.inputs[-1].type.tensor_type.shape.dim[1].dim_value)
 
 
+def _padded_line(net: Net, op: str) -> None:
+    """Windows of a line that reach over both its ends."""
+    channels, size, taps = net.between(2, 40), net.between(6, 70), net.between(2, 5)
+    pads = {"pads": [taps // 2, (taps - 1) // 2], "strides": [1 if net.between(0, 2) else 2]}
+    x = net.source(1, channels, size)
+    x = net.add("Relu", biased(net, x, channels, channels, 1)) if net.between(0, 1) else x
+    net.result(net.add(op, x, kernel_shape=[taps], **pads), 2.0)
+
+
 APART_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"apart_{number}": partial(_apart, line=number % 2 == 1) for number in range(5)},
     **{f"scaled_channels_{number}": partial(scaled_channels, few=number % 2 == 0) for number in range(4)},
@@ -124,5 +152,13 @@ APART_LAST_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"normalised_{number}": normalised for number in range(2)},
     **{f"ahead_{number}": ahead for number in range(4)},
 }
+#: Of float32 networks.
+PADDED_KINDS: dict[str, Callable[[Net], None]] = {
+    f"padded_line_{op}_{number}": partial(_padded_line, op=op)
+    for number in range(3)
+    for op in ("MaxPool", "AveragePool")
+}
+#: Of int8 networks.
+APART_FEW_KINDS: dict[str, Callable[[Net], None]] = {f"apart_few_{number}": _apart_few for number in range(4)}
 #: Of int16 networks: those with kernels on integers.
 APART_WIDE_KINDS = {name: APART_KINDS[name] for name in APART_KINDS if name.startswith("apart")}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from onnx import helper
 
-from benchmarks.cortexm_apart import APART_KINDS, APART_LAST_KINDS, APART_WIDE_KINDS
+from benchmarks.cortexm_apart import APART_FEW_KINDS, APART_KINDS, APART_LAST_KINDS, APART_WIDE_KINDS, PADDED_KINDS
 from benchmarks.cortexm_blocks import BLOCK_KINDS, JOINED_KINDS
 from benchmarks.cortexm_every import EVERY_KINDS
 from benchmarks.cortexm_gates import GATE_KINDS
@@ -351,6 +351,8 @@ def newest_networks(seed: int, rounds: int, quantised: bool, wide: bool = False)
     if not wide:
         rng = np.random.default_rng([seed, int(quantised), 16])
         yield from networks_of(Net(rng, quantised), APART_LAST_KINDS, rounds)
+        rng = np.random.default_rng([seed, int(quantised), 17])
+        yield from networks_of(Net(rng, quantised), APART_FEW_KINDS if quantised else PADDED_KINDS, rounds)
 
 
 def networks_of(net: Net, kinds: Mapping[str, Callable[[Net], None]], rounds: int) -> Iterator[Net]:
