@@ -71,8 +71,8 @@ def copied_rows(y: Window, x: Window, positions: int, beyond: int, bytes_: int) 
 
 
 def copied_taps(y: Window, x: Window, positions: int, bytes_: int) -> dict[str, int]:
-    """What ``match_cortexm_taps`` does for all tiles: taps inside and outside of the image, and bytes of both kinds;
-    ``bytes_`` of a position."""
+    """What the function that copies taps does for all tiles: taps inside and outside of the image, bytes of both kinds,
+    and the words, halves of words and bytes of those inside; ``bytes_`` of a position."""
     rows, columns = _inside(y, np.arange(y.out)), _inside(x, _columns(x, positions))
     tiles, kept = y.out * -(-x.out // positions), int(rows.sum()) * int(columns.sum())
     filled = tiles * positions * y.kernel * x.kernel - kept
@@ -80,6 +80,7 @@ def copied_taps(y: Window, x: Window, positions: int, bytes_: int) -> dict[str, 
         "taps_apart": kept,
         "taps_outside": filled,
         f"taps_bytes{'' if bytes_ % 4 == 0 else '_odd'}": kept * bytes_,
+        "taps_pieces": kept * (bytes_ // 4 + (bytes_ % 4).bit_count()),
         "taps_filled": filled * bytes_,
     }
 

@@ -48,6 +48,12 @@ def _block(uses: Uses, layer: Layer, form: Form, rows: int, words: int) -> str:
     return uses.helper(name, render_body(form.block, **view, size=size, **scalar) + "\n")
 
 
+def _copy(uses: Uses, size: int) -> str:
+    """The function that copies taps of ``size`` bytes."""
+    name = f"match_cortexm_taps_{size}"
+    return uses.helper(name, render_body("apart", name=name, bytes=size) + "\n")
+
+
 def build_product(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     """The kernel of [Pad] convolution or product, Requant."""
     layer = layer_of(nodes)
@@ -82,17 +88,17 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
     image = x.size * inputs
     cast = "" if dtype_of(layer.source) == np.int8 else "(const int8_t *)"
     source = affine([(row, y.stride * image), (column, x.stride * inputs)], -y.before * image - x.before * inputs)
-    window = (
-        f"window, {cast}in0, {y.size}, {x.size}, {inputs * size}, {affine([(row, y.stride)], -y.before)}, "
-        f"{affine([(column, x.stride)], -x.before)}, {y.kernel}, "
-        + (f"{x.kernel}, {positions}, {x.stride}, {y.dilation}, {x.dilation}" if layer.apart else f"{columns}")
-        + f", {layer.fill}"
-    )
     uses = Uses()
     wide = (DSP, MVE, INT16) if form.header == INT16 else layer.first.headers
     for name in (SHARED, *((APART,) if layer.apart else ()), *wide, *((form.header,) if form.header else ())):
         uses.headers[name] = header(name)
     block = _block(uses, layer, form, rows, words) if form.block else ""
+    first = f"{affine([(row, y.stride)], -y.before)}, {affine([(column, x.stride)], -x.before)}, {y.kernel}"
+    read = f"window, {cast}in0, {y.size}, {x.size}"
+    copy = f"match_cortexm_window({read}, {inputs * size}, {first}, {columns}, {layer.fill});"
+    if layer.apart:
+        steps = f"{x.kernel}, {positions}, {x.stride}, {y.dilation}, {x.dilation}"
+        copy = f"{_copy(uses, inputs * size)}({read}, {first}, {steps}, {layer.fill});"
     text = render_body(
         "product",
         rows=rows,
@@ -111,8 +117,7 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         row_bytes=image * size,
         border=border.condition,
         compact=form.compact,
-        copy=f"match_cortexm_{'taps' if layer.apart else 'window'}",
-        window=window,
+        copy=copy,
         window_rows=y.kernel,
         window_bytes=(y.kernel * columns * inputs + overhang) * size,
         window_row_bytes=columns * inputs * size,
@@ -133,11 +138,11 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
     code = inline_code(function, comment, arguments, nodes[-1].outputs[:1], text, uses, constants)
     overlaps = tile_by_tile(layer.source, nodes[-1].outputs[0], y, x, inputs, layer.outputs, positions)
     blocks = border.tiles * -(-layer.outputs // OUTPUTS)
-    steps = blocks * rows * words
+    turns = blocks * rows * words
     unroll = unroll_of(words)
     counts = {
-        "steps": steps,
-        "loops": 0 if words == unroll else steps // unroll,
+        "steps": turns,
+        "loops": 0 if words == unroll else turns // unroll,
         "rows": blocks * rows if rows > 1 else 0,
         "blocks": blocks,
         "results": border.tiles * positions * layer.outputs,

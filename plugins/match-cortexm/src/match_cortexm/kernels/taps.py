@@ -155,21 +155,18 @@ def build_taps(
     code = replace(code, overlaps=channel_by_channel(image.source, result, y, x, channels, again))
     blocks = -(-channels // form.block)
     parts = form.parts and channels % form.block > 0
-    # Compilers unroll a loop over the taps of whole lines, if there are few.
-    alike = x.kernel == x.size and image.taps <= _PEELED_TURNS and form.wide is None
-    counts = held.counts(border, blocks, parts) if held else _counts(image, border, blocks, written, written or alike)
+    counts = held.counts(border, blocks, parts) if held else _counts(image, border, blocks, written)
     macs = border.tiles * image.taps * channels if form.scales is not None else 0
     return Counted(tuple(arguments), code, Work(), form.name, tuple(counts.items()), macs)
 
 
-def _counts(image: Image, border: Border, blocks: int, written: bool, unrolled: bool) -> dict[str, int]:
-    """What a kernel does whose taps have one pointer; ``unrolled``: without a loop over taps. Of one channel after
-    another: ``turns`` of a loop that compilers do not unroll, ``near`` ones with offsets that Thumb has in loads
-    without a sign."""
+def _counts(image: Image, border: Border, blocks: int, written: bool) -> dict[str, int]:
+    """What a kernel does whose taps have one pointer. Of one channel after another: ``turns`` of a loop that compilers
+    do not unroll, ``near`` ones with offsets that Thumb has in loads without a sign."""
     tiles, outside = border.tiles * blocks, border.outside * blocks
     counts = {
         "steps": tiles * image.taps,
-        "loops": 0 if unrolled else tiles * image.taps,
+        "loops": 0 if written else tiles * image.taps,
         "blocks": tiles,
         "tiles": border.tiles,
         "outside_taps": border.outside * image.taps,
