@@ -129,7 +129,7 @@ def mve_form(layer: Layer, ctype: str) -> Form | None:
     padding = -layer.outputs % OUTPUTS
     rows, run = layer.y.kernel, layer.x.kernel * layer.inputs
     saved = (rows * -(-run // 16) - -(-rows * run // 16)) * STEP_INSTRUCTIONS * -(-layer.outputs // OUTPUTS)
-    compact = saved > (0 if layer.apart else COPY_INSTRUCTIONS * rows)  # the former are copied in any case
+    compact = saved > COPY_INSTRUCTIONS * rows
     weight = layer.weight.reshape(layer.outputs, 1, 1, -1) if compact else layer.weight
     bounds = f"{upper.left}, {upper.right}, {upper.low}, {upper.high}"
     return Form(
