@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from match_concurrent.planning.plan import plan_concurrent
+from match_concurrent.planning.plan import begin
 from match_concurrent.planning.planning_effort import PlanOptions
 from match_core.contract.errors import InfeasibleError
 from match_core.contract.program import Program
@@ -36,7 +36,7 @@ def main() -> None:
 def _planned(tasks: int, seed: int, home_bytes: int, options: PlanOptions) -> tuple[Program, float]:
     model, mapping = network(tasks, seed)
     start = time.process_time()
-    program = plan_concurrent(model, mapping, soc(home_bytes), options=options)
+    program = begin(model, mapping, soc(home_bytes)).program(options)
     seconds = time.process_time() - start
     faults = concurrent_faults(model.graph, program)
     if faults:

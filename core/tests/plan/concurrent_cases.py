@@ -9,12 +9,17 @@ from itertools import pairwise
 
 import numpy as np
 from hypothesis import strategies as st
-from match_concurrent.planning.plan import plan_concurrent
+from match_concurrent.planning.plan import begin
 from match_concurrent.planning.planning_effort import PlanOptions
 from match_core.contract.errors import InfeasibleError
 
 UNITS = ("host", "npu", "cluster")
 FAST = PlanOptions(deterministic_seconds=0.0)
+
+
+def plan_concurrent(*given, options=None, **more):
+    """The program of a mapping."""
+    return begin(*given, **more).program(options or PlanOptions())
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ def planned(side, case, soc, options=FAST):
 def plan_of(model, mapping, case, soc, options=FAST):
     views = {n for n, a in enumerate(mapping.assignments) if a.candidate.pattern.view}
     scratch = {n: size for n, size in case.scratch.items() if n not in views}
-    return plan_concurrent(model, mapping, soc, (("w", 10),), scratch, (), options)
+    return plan_concurrent(model, mapping, soc, (("w", 10),), scratch, options=options)
 
 
 # --- running a program on bytes ------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from match_concurrent.planning.plan import plan_concurrent
 from match_concurrent.planning.planning_effort import PlanOptions
 from match_core.contract.errors import InfeasibleError
 from match_core.contract.planning import Plan, PlanRequest
@@ -16,7 +15,18 @@ from match_core.map.evaluate import plan_fault
 from match_core.schedule.cache import ScheduleCache
 from match_core.validate.concurrent_program import concurrent_faults
 
-from core.tests.plan.concurrent_cases import FAST, Case, Machine, cases, least_bytes, one, plan_of, planned, skip
+from core.tests.plan.concurrent_cases import (
+    FAST,
+    Case,
+    Machine,
+    cases,
+    least_bytes,
+    one,
+    plan_concurrent,
+    plan_of,
+    planned,
+    skip,
+)
 from tests.examples import examples
 
 RELAXED = settings(

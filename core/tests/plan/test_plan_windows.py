@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import match_concurrent.planning.answers as answers
 import match_concurrent.planning.timing as timing
 import pytest
 from hypothesis import given, settings
@@ -58,13 +59,13 @@ def test_known_windows_have_the_same_answers(layer: Layer) -> None:
 
 def test_equal_windows_are_solved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     solved = []
-    solve = timing.solve
+    solve = answers.solve
 
     def counted(*arguments: object, **parameters: object) -> object:
         solved.append(arguments)
         return solve(*arguments, **parameters)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(timing, "solve", counted)
+    monkeypatch.setattr(answers, "solve", counted)
     _windows(_problem((7, 100, 90, 20), 20), known={})
     assert len(solved) <= 3, "the first, those in the middle, the last"
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from match_concurrent.planning.plan import plan_concurrent
 from match_core.validate.concurrent_program import concurrent_faults
 
-from core.tests.plan.concurrent_cases import one, skip
+from core.tests.plan.concurrent_cases import one, plan_concurrent, skip
 
 
 @pytest.fixture

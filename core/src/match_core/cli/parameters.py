@@ -79,7 +79,7 @@ NameOption = Annotated[
     typer.Option("--name", metavar="NAME", help="Prefix of C symbols and files; default: from MODEL's name."),
 ]
 NoCacheOption = Annotated[
-    bool, typer.Option("--no-cache", help="Do not read or write the caches of schedules, mappings and programs.")
+    bool, typer.Option("--no-cache", help="Do not read or write the caches of schedules, mappings, plans and programs.")
 ]
 JobsOption = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Maximum number of search processes.")

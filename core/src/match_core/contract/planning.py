@@ -35,7 +35,7 @@ class Needs:
 class PlanRequest:
     """Requests times and addresses for a concurrent mapping, or for a sequential one with parts or streamed constants.
     ``measure`` returns what assignments require; ``overflow``: tensors in the Soc's overflow memory; ``offered``: for a
-    sequential mapping, all candidates with schedules."""
+    sequential mapping, all candidates with schedules; ``code`` as in ``MappingRequest``."""
 
     model: Model
     mapping: Mapping
@@ -43,6 +43,7 @@ class PlanRequest:
     measure: Callable[[tuple[Assignment, ...]], Needs]
     overflow: frozenset[str] = frozenset()
     offered: tuple[Assignment, ...] = ()
+    code: str | None = None
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Dim:
-    """A loop dimension. ``tileable``: False if kernels require it whole; tiles are multiples of ``granularity`` (the
-    last one may be smaller)."""
+    """A loop dimension. ``tileable``: False if it stays whole; tiles but the last are multiples of ``granularity``."""
 
     name: str
     size: int

@@ -336,6 +336,7 @@ class Deploying:
 
     def _by_package(self, request: PlanRequest, scheduler: Scheduler, lowering: Lowering) -> Deployment | None:
         """The answer to ``match_plan``, checked and priced; None if no package plans the program."""
+        request = replace(request, code=self.plugins.code if self.options.cache else None)
         plan = self.plugins.plan(request, partial(plan_fault, request, scheduler))
         if plan is None:
             return None

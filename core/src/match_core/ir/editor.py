@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from match_core.contract.model import Model
+from match_core.ir.copying import copied
 from match_core.ir.functions import ensure_functions
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class Editor:
     and provenance complete). ``graph`` may also be changed directly."""
 
     def __init__(self, model: Model) -> None:
-        self.model = model.copy()
+        self.model = replace(model, graph=copied(model.graph), provenance=dict(model.provenance))
         self.graph: gs.Graph = self.model.graph
         self.notes: list[str] = []
         self._functions: list[onnx.FunctionProto] = []

@@ -36,13 +36,9 @@ def check_nodes(proto: onnx.ModelProto, source: str, origins: Mapping[str, tuple
     for node in proto.graph.node:
         where = _place(node, source, origins)
         if any(a.HasField("g") or a.graphs for a in node.attribute):
-            raise ModelError(
-                "MATCH-F007",
-                f"control flow is not supported: {comment_text(node.op_type)}",
-                where,
-                "the node has a subgraph, and the compiler does not know this kind of control flow",
-                ("unroll loops and resolve conditions before the export",),
-            )
+            what = f"control flow is not supported: {comment_text(node.op_type)}"
+            why = "the node has a subgraph, and the compiler does not know this kind of control flow"
+            raise ModelError("MATCH-F007", what, where, why, ("unroll loops and resolve conditions before the export",))
         refuse_without_program(node, where)
         _check_operator(node, versions, where)
 
@@ -55,23 +51,15 @@ def check_values(proto: onnx.ModelProto, source: str) -> None:
     import onnx
 
     if proto.graph.sparse_initializer:
-        raise ModelError(
-            "MATCH-F008",
-            "sparse constants are not supported",
-            source,
-            f"the number of sparse constants is {len(proto.graph.sparse_initializer)}",
-            ("store the constants densely",),
-        )
+        why = f"the number of sparse constants is {len(proto.graph.sparse_initializer)}"
+        help_ = ("store the constants densely",)
+        raise ModelError("MATCH-F008", "sparse constants are not supported", source, why, help_)
     strings = [t.name for t in proto.graph.initializer if t.data_type == onnx.TensorProto.STRING]
     odd = [v.name for v in (*proto.graph.input, *proto.graph.output) if not _is_number(v)]
     for name in (*strings, *odd):
-        raise ModelError(
-            "MATCH-F008",
-            "only dense tensors of numbers are supported",
-            f"{source}, tensor {name!r}",
-            "it holds strings, a sequence, an optional or a sparse tensor",
-            ("remove the tensor from the model",),
-        )
+        what = "only dense tensors of numbers are supported"
+        why = "it holds strings, a sequence, an optional or a sparse tensor"
+        raise ModelError("MATCH-F008", what, f"{source}, tensor {name!r}", why, ("remove the tensor from the model",))
 
 
 def check_operators(proto: onnx.ModelProto, source: str) -> None:
@@ -168,13 +156,9 @@ def _check_tensor(node: onnx.NodeProto, name: str, value: onnx.ValueInfoProto | 
     if sizes is not None and all(isinstance(size, int) for size in sizes):
         return
     shown = "unknown" if sizes is None else _text(sizes)
-    raise ModelError(
-        "MATCH-F014",
-        f"the size of a result of {comment_text(node.op_type)} is not known before the model runs",
-        where,
-        f"its shape is {shown}",
-        ("replace computed shapes with constants (for example with onnxsim)", _STATIC_HELP),
-    )
+    what = f"the size of a result of {comment_text(node.op_type)} is not known before the model runs"
+    help_ = ("replace computed shapes with constants (for example with onnxsim)", _STATIC_HELP)
+    raise ModelError("MATCH-F014", what, where, f"its shape is {shown}", help_)
 
 
 def _check_batch(
@@ -184,13 +168,9 @@ def _check_batch(
     sizes = _sizes(value) if value is not None else None
     if node.op_type not in _SPATIAL or not sizes or len(sizes) < 3 or sizes[0] == 1:
         return
-    raise ModelError(
-        "MATCH-F015",
-        "only models with batch size 1 are supported",
-        _place(node, source, origins, f", input {node.input[0]!r}"),
-        f"shape {_text(sizes)}: the batch size is {sizes[0]}",
-        ("export the model with batch size 1",),
-    )
+    where = _place(node, source, origins, f", input {node.input[0]!r}")
+    what, why = "only models with batch size 1 are supported", f"shape {_text(sizes)}: the batch size is {sizes[0]}"
+    raise ModelError("MATCH-F015", what, where, why, ("export the model with batch size 1",))
 
 
 def _place(node: onnx.NodeProto, source: str, origins: Mapping[str, tuple[str, ...]], tensor: str = "") -> str:

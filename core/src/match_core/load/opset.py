@@ -28,13 +28,9 @@ def check_opset(proto: onnx.ModelProto, source: str) -> int:
     version = max(versions, default=OPSET)
     if OLDEST <= version <= NEWEST:
         return version
-    raise ModelError(
-        "MATCH-F004",
-        "the model's opset is not supported",
-        source,
-        f"it has opset {version}; opsets {OLDEST} to {NEWEST} are supported",
-        (f"export the model with an opset between {OLDEST} and {NEWEST}",),
-    )
+    why = f"it has opset {version}; opsets {OLDEST} to {NEWEST} are supported"
+    help_ = f"export the model with an opset between {OLDEST} and {NEWEST}"
+    raise ModelError("MATCH-F004", "the model's opset is not supported", source, why, (help_,))
 
 
 def to_working_opset(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from match_core.contract.front_end import FrontEnd
 
 _ELEMENT_BYTES_MAX = 16
+_INCOMPLETE = "external weight data are incomplete"
 
 
 def read_proto(path: Path, front_ends: Sequence[FrontEnd] = ()) -> tuple[onnx.ModelProto, str]:
@@ -89,13 +90,8 @@ def _read_external(tensor: onnx.TensorProto, model: Path) -> bytes:
         size = file.seek(0, 2)
         wanted = size - offset if length < 0 else length
         if offset < 0 or wanted < 0 or offset + wanted > size:
-            raise ModelError(
-                "MATCH-F012",
-                "external weight data are incomplete",
-                where,
-                f"{location!r} has {size} bytes; the tensor lies in bytes {offset} to {offset + max(wanted, 0)}",
-                ("copy the data file again",),
-            )
+            why = f"{location!r} has {size} bytes; the tensor lies in bytes {offset} to {offset + max(wanted, 0)}"
+            raise ModelError("MATCH-F012", _INCOMPLETE, where, why, ("copy the data file again",))
         file.seek(offset)
         most = math.prod(max(0, size) for size in tensor.dims) * _ELEMENT_BYTES_MAX + 1  # more never fits: F003
         content = file.read(min(wanted, most))
@@ -111,13 +107,8 @@ def _number(text: str, where: str) -> int:
     except ValueError:
         value = -2
     if value < -1:
-        raise ModelError(
-            "MATCH-F012",
-            "external weight data are incomplete",
-            where,
-            f"offset or length is {text[:40]!r}",
-            ("export the model again",),
-        )
+        why = f"offset or length is {text[:40]!r}"
+        raise ModelError("MATCH-F012", _INCOMPLETE, where, why, ("export the model again",))
     return value
 
 
@@ -133,20 +124,13 @@ def _inside(location: str, model: Path, where: str) -> Path:
     except OSError:  # a name that no file can have
         inside, there = True, False
     if not plain or escapes or not inside:
-        raise ModelError(
-            "MATCH-F010",
-            "external weight data outside the model's folder are not read",
-            where,
-            f"the model refers to {location[:200]!r}"
-            + ("" if path == folder else ", a link that leads out of the folder"),
-            ("store the data in the model's folder and refer to it by file name",),
-        )
+        what = "external weight data outside the model's folder are not read"
+        link = "" if path == folder else ", a link that leads out of the folder"
+        why = f"the model refers to {location[:200]!r}{link}"
+        help_ = "store the data in the model's folder and refer to it by file name"
+        raise ModelError("MATCH-F010", what, where, why, (help_,))
     if not there:
-        raise ModelError(
-            "MATCH-F011",
-            "external weight data are missing",
-            where,
-            f"the model's folder has no file {location[:200]!r}",
-            (f"copy {location[:200]!r} into the model's folder",),
-        )
+        name = repr(location[:200])
+        why, help_ = f"the model's folder has no file {name}", f"copy {name} into the model's folder"
+        raise ModelError("MATCH-F011", "external weight data are missing", where, why, (help_,))
     return path

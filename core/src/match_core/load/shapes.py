@@ -30,13 +30,9 @@ def infer_shapes(proto: onnx.ModelProto, source: str) -> onnx.ModelProto:
             inferred = with_shapes(shadow)
     except (onnx.shape_inference.InferenceError, ValueError) as error:  # ValueError: a missing type
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise ModelError(
-            "MATCH-F006",
-            "shapes and types of the model contradict each other",
-            source,
-            " ".join(lines)[:400] or "inference gives no reason",
-            ("check the model with onnx.checker.check_model(..., full_check=True)",),
-        ) from error
+        what, why = "shapes and types of the model contradict each other", " ".join(lines)[:400]
+        help_ = ("check the model with onnx.checker.check_model(..., full_check=True)",)
+        raise ModelError("MATCH-F006", what, source, why or "inference gives no reason", help_) from error
     names = {name for node in proto.graph.node for name in node.output}
     result = onnx.ModelProto()
     result.CopyFrom(proto)

@@ -17,13 +17,8 @@ def order_passes(passes: Iterable[Pass]) -> tuple[Pass, ...]:
     by_name: dict[str, Pass] = {}
     for item in passes:
         if item.name in by_name:
-            raise PluginError(
-                "MATCH-X101",
-                "cannot order the passes",
-                f"pass {item.name!r}",
-                "two passes have this name",
-                ("rename one of them",),
-            )
+            where, why, help_ = f"pass {item.name!r}", "two passes have this name", "rename one of them"
+            raise PluginError("MATCH-X101", "cannot order the passes", where, why, (help_,))
         by_name[item.name] = item
     needs = {name: _predecessors(item, by_name) for name, item in by_name.items()}
     ordered: list[Pass] = []

@@ -13,53 +13,51 @@ from match_core.map.objective import weighting_of
 from match_core.plan.streaming import Problem, choose_streaming
 from match_core.plan.variants import resident_bytes, variants_of
 
+from match_concurrent.planning.answers import Answers
 from match_concurrent.planning.build import build, caller_bytes
 from match_concurrent.planning.demand import arena_demands
-from match_concurrent.planning.plan import plan_concurrent
+from match_concurrent.planning.plan import Begun, begin
 from match_concurrent.planning.planning_effort import PlanOptions
 
 if TYPE_CHECKING:
     from match_core.contract.mapping import Assignment, Mapping
     from match_core.contract.planning import PlanRequest
-    from match_core.contract.program import Program
 
 
 def planned(request: PlanRequest, options: PlanOptions | None = None) -> Plan:
     """The plan of a mapping. InfeasibleError MATCH-M001 if it does not fit even with streaming and swaps."""
-    planner = _Planner(request)
-    mapping = planner.chosen()
-    return Plan(mapping, planner.program(mapping, options or PlanOptions()))
+    begun = _Planner(request).chosen()
+    return Plan(begun.mapping, begun.program(options or PlanOptions(), Answers.on_disk(request.code)))
 
 
 @dataclass(frozen=True)
 class _Planner:
     request: PlanRequest
 
-    def program(self, mapping: Mapping, options: PlanOptions) -> Program:
+    def begun(self, mapping: Mapping) -> Begun:
         request, needs = self.request, self.request.measure(mapping.assignments)
-        soc, blocking = request.scheduling.soc, request.scheduling.blocking_units
-        sizes = (needs.constants, needs.scratch, needs.stored)
-        return plan_concurrent(request.model, mapping, soc, *sizes, options, request.overflow, blocking)
+        given = (request.model, mapping, request.scheduling.soc, needs.constants, needs.scratch, needs.stored)
+        return begin(*given, request.overflow, request.scheduling.blocking_units)
 
-    def chosen(self) -> Mapping:
+    def chosen(self) -> Begun:
         """The mapping itself if it fits without swaps; else, of it and those that stream constants, the one with the
-        fastest first plan. If none fits, the error of the mapping itself."""
+        fastest first draft. If none fits, the error of the mapping itself."""
         refused: InfeasibleError | None = None
-        fastest: tuple[int, Mapping] | None = None
+        fastest: Begun | None = None
         for attempt in self._attempts():
             try:
-                program = self.program(attempt, PlanOptions(deterministic_seconds=0.0))
+                begun = self.begun(attempt)
             except InfeasibleError as error:
                 refused = refused or error
                 continue
-            if fastest is None or program.predicted_cycles < fastest[0]:
-                fastest = (program.predicted_cycles, attempt)
-            if attempt is self.request.mapping and not program.swaps:
+            if fastest is None or begun.draft.cycles < fastest.draft.cycles:
+                fastest = begun
+            if attempt is self.request.mapping and not begun.swaps:
                 break
         if fastest is None:
             assert refused is not None
             raise refused
-        return fastest[1]
+        return fastest
 
     def _attempts(self) -> Iterator[Mapping]:
         request, mapping = self.request, self.request.mapping

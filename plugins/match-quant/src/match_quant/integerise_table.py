@@ -10,12 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
 from match_core.ir.reader import Quant, Site, constant, producer, quant_of, shape_of
 
 from match_quant.integer_graph import IntegerGraph
 from match_quant.table_region import constant_of, evaluate, number_of
-from match_quant.tables import apply_table
+from match_quant.tables import all_codes, apply_table
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -88,7 +87,7 @@ def table(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     values = evaluate(region.nodes, leaf.readers, site.quantize.inputs[0], source[1])
     if values is None:
         return None
-    results = np.array([stored.quantise(float(value)) for value in values], stored.dtype)
+    results = all_codes(stored, values)
     origin = graph.editor.origin(*leaf.readers, *region.nodes, site.quantize)
     return apply_table(graph, source[0], results, stored, site.op.name, origin)
 

@@ -17,7 +17,7 @@ import numpy as np
 from match_core.contract.hardware import RequantSpec, Unit
 from numpy.typing import NDArray
 
-from match_quant.requant_check import largest_error, overflows
+from match_quant.requant_check import is_certainly_near, largest_error, overflows
 
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -146,19 +146,11 @@ def choose_requant(target: Target, choices: Sequence[Arithmetic], tolerated_mism
 
 
 def _is_near(target: Target, found: Requant) -> bool:
-    """Whether the result is within 1 everywhere; this takes longer than to choose the integers."""
-    error = largest_error(
-        target.multiplier,
-        target.offset,
-        found.multiplier,
-        found.addend,
-        found.shift,
-        target.acc_min,
-        target.acc_max,
-        target.lo,
-        target.hi,
-    )
-    return error <= 1
+    """Whether the result is within 1 everywhere. To look at every step takes longer than to choose the integers."""
+    m, c, ends = target.multiplier, target.offset, (target.acc_min, target.acc_max)
+    if is_certainly_near(m, c, found.multiplier, found.addend, found.shift, *ends):
+        return True
+    return largest_error(m, c, found.multiplier, found.addend, found.shift, *ends, target.lo, target.hi) <= 1
 
 
 def _within(target: Target, expected: _Expected, limits: Arithmetic) -> Requant | None:

@@ -13,6 +13,8 @@ Reals = NDArray[np.float64]
 _ROWS = 64
 #: Accumulators that are evaluated for each step of the results.
 _STEP_POINTS = 4
+#: Numbers below this have rounding errors in float64 that are far below the margin.
+_EXACT_END, _MARGIN = 2.0**40, 2.0**-8
 #: More than the rounding error of a step's position: positions of interest are below 2^32, their error below 2^-19.
 _NEAR = 2.0**-12
 
@@ -29,6 +31,27 @@ def overflows(multiplier: Ints, addend: Ints, acc_min: Ints, acc_max: Ints, limi
             if min(values) < -limit or max(values) >= limit:
                 return True
     return False
+
+
+def is_certainly_near(
+    real_multiplier: Reals,
+    real_offset: Reals,
+    multiplier: Ints,
+    addend: Ints,
+    shift: int,
+    acc_min: Ints,
+    acc_max: Ints,
+) -> bool:
+    """Whether ``(acc*M + B) / 2^S`` and ``m*acc + c + 1/2`` differ by less than 1 for all accumulators in [acc_min,
+    acc_max], so that their floors differ by at most 1. The difference is linear in acc, so both ends decide. False
+    also where float64 cannot tell."""
+    worst = largest = 0.0
+    for acc in (acc_min, acc_max):
+        integer = (acc * multiplier + addend) / 2.0**shift
+        real = real_multiplier * acc + real_offset + 0.5
+        largest = max(largest, float(np.abs(integer).max(initial=0.0)), float(np.abs(real).max(initial=0.0)))
+        worst = max(worst, float(np.abs(integer - real).max(initial=0.0)))
+    return worst < 1 - _MARGIN and largest < _EXACT_END
 
 
 def largest_error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,5 +45,10 @@ def all_values(quant: Quant) -> NDArray[np.float32]:
 
 def requant_table(quant: Quant, result: Quant) -> NDArray[np.int64]:
     """Stored values of ``quant`` expressed with the parameters of ``result``, clipped to its bounds."""
-    values = np.array([result.quantise(float(value)) for value in all_values(quant)], np.int64)
-    return np.clip(values, result.lo, result.hi)
+    return result.quantise_all(all_values(quant).astype(np.float64)).astype(np.int64)
+
+
+def all_codes(quant: Quant, values: NDArray[np.float64]) -> NDArray[np.generic]:
+    """The stored values that QuantizeLinear computes for real values, of the whole range of the type."""
+    limits = np.iinfo(quant.dtype)
+    return replace(quant, lo=int(limits.min), hi=int(limits.max)).quantise_all(values)

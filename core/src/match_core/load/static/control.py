@@ -19,14 +19,9 @@ if TYPE_CHECKING:
 
 def depends_on_data(walk: Walk, call: Call, why: str, *help_lines: str) -> ModelError:
     """The error for control flow that is not known at compile time."""
-    name = comment_text(call.node.op_type)
-    return ModelError(
-        "MATCH-F007",
-        f"control flow that depends on data is not supported: {name}",
-        walk.where(call),
-        why,
-        help_lines or ("make the condition or the trip count a constant before the export",),
-    )
+    what = f"control flow that depends on data is not supported: {comment_text(call.node.op_type)}"
+    help_lines = help_lines or ("make the condition or the trip count a constant before the export",)
+    return ModelError("MATCH-F007", what, walk.where(call), why, help_lines)
 
 
 def inner_scope(walk: Walk, call: Call, body: Body, part: str = "", repeated: bool = False) -> Scope:
@@ -43,13 +38,9 @@ def inner_scope(walk: Walk, call: Call, body: Body, part: str = "", repeated: bo
 def check_fit(walk: Walk, call: Call, fits: bool) -> None:
     """Errors: ModelError MATCH-F003 (a subgraph has other inputs or outputs than its node)."""
     if not fits:
-        raise ModelError(
-            "MATCH-F003",
-            "the model is not valid ONNX",
-            walk.where(call),
-            "inputs, outputs and attributes of the node do not fit its subgraph",
-            ("export the model again",),
-        )
+        why = "inputs, outputs and attributes of the node do not fit its subgraph"
+        help_ = ("export the model again",)
+        raise ModelError("MATCH-F003", "the model is not valid ONNX", walk.where(call), why, help_)
 
 
 def subgraph(walk: Walk, call: Call, name: str) -> Body:

@@ -19,6 +19,7 @@ MOST_INLINED = 100_000
 MOST_CONSTANT_BYTES = 1 << 28
 #: Deepest nesting of functions and branches.
 MOST_NESTED = 48
+_TOO_LONG = "the model's loops are too long to be unrolled"
 
 
 @dataclass(slots=True)
@@ -43,25 +44,17 @@ class Limits:
         """Count operators or tensors that repetition adds. Errors: ModelError MATCH-F018."""
         self.unrolled += count
         if self.unrolled > MOST_UNROLLED:
-            raise ModelError(
-                "MATCH-F018",
-                "the model's loops are too long to be unrolled",
-                f"{self.source}, node {path!r}",
-                f"they unroll to more than {MOST_UNROLLED} operators",
-                ("give the loops a smaller trip count", "call the network once for each step"),
-            )
+            why = f"they unroll to more than {MOST_UNROLLED} operators"
+            help_ = ("give the loops a smaller trip count", "call the network once for each step")
+            raise ModelError("MATCH-F018", _TOO_LONG, f"{self.source}, node {path!r}", why, help_)
 
     def hold(self, path: str, size_bytes: int) -> None:
         """Count a constant. Errors: ModelError MATCH-F018."""
         self.constant_bytes += size_bytes
         if self.constant_bytes > MOST_CONSTANT_BYTES:
-            raise ModelError(
-                "MATCH-F018",
-                "the model's loops are too long to be unrolled",
-                f"{self.source}, constant {path!r}",
-                f"computed and copied constants take more than {MOST_CONSTANT_BYTES} bytes",
-                ("compute large constants before the export", "move constants out of loops and functions"),
-            )
+            why = f"computed and copied constants take more than {MOST_CONSTANT_BYTES} bytes"
+            help_ = ("compute large constants before the export", "move constants out of loops and functions")
+            raise ModelError("MATCH-F018", _TOO_LONG, f"{self.source}, constant {path!r}", why, help_)
 
     def enter(self, scope: Scope, path: str, key: tuple[str, str]) -> None:
         """Count a call of the function ``key``. Errors: ModelError MATCH-F016."""
@@ -79,10 +72,5 @@ class Limits:
 
     def refuse(self, path: str, why: str) -> ModelError:
         """The error for a function that cannot be inlined."""
-        return ModelError(
-            "MATCH-F016",
-            "the model's local functions cannot be inlined",
-            f"{self.source}, node {path!r}",
-            why,
-            ("inline them before: onnx.inliner.inline_local_functions(model)",),
-        )
+        what, help_ = "the model's local functions cannot be inlined", "onnx.inliner.inline_local_functions(model)"
+        return ModelError("MATCH-F016", what, f"{self.source}, node {path!r}", why, (f"inline them before: {help_}",))

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from match_concurrent.mapping.network import Network
 
 #: Version of the form of entries.
-FORMAT = 3
+FORMAT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,9 @@ class CachedChoices:
         schedules of their parts, the cover to start from, objective and options. None if a schedule holds an object
         of a package that has no content to digest."""
         try:
-            offers = [_offer(offer) for offer in offered]
+            # Layers of the same form share their schedules.
+            schedules = {made: digest(canonical(made)) for made in {offer.schedule for offer in offered}}
+            offers = [_offer(offer, schedules[offer.schedule]) for offer in offered]
         except TypeError:
             return None
         content = [
@@ -139,13 +141,13 @@ def _read(content: Any) -> tuple[list[int], Choice, tuple[tuple[int, ...], ...],
     return [int(place) for place in cover], divisions, lines, int(finish), Bounds(*map(int, bounds))
 
 
-def _offer(assignment: Assignment) -> list[object]:
+def _offer(assignment: Assignment, schedule: str) -> list[object]:
     candidate = assignment.candidate
     results = [tensor.name for tensor in candidate.match.outputs]
     pattern = [candidate.pattern.name, candidate.pattern.view, candidate.pattern.occupies]
     # Addresses of views are not part of a request.
     bases = [operand.base for operand in candidate.workload.operands]
-    return [candidate.unit, pattern, candidate.node_names, results, bases, canonical(assignment.schedule)]
+    return [candidate.unit, pattern, candidate.node_names, results, bases, schedule]
 
 
 def _graph(model: Model) -> list[object]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from match_core.contract.mapping import SolverStatus
 
+from match_concurrent.planning.answers import Answers
 from match_concurrent.planning.bounds import lower_bound
 from match_concurrent.planning.heuristic import drafts_of
 from match_concurrent.planning.joint import JointModel
@@ -40,29 +41,32 @@ WINDOW_SECONDS = 0.4
 ROUND_GAIN = 0.001
 
 
-def improved(problem: Problem, draft: Draft, options: PlanOptions) -> tuple[Draft, SolverStatus]:
-    """The best draft, and the solver's status with makespan and bound in cycles."""
+def improved(
+    problem: Problem, draft: Draft, options: PlanOptions, answers: Answers | None = None
+) -> tuple[Draft, SolverStatus]:
+    """The best draft, and the solver's status with makespan and bound in cycles; ``answers`` of the solver."""
+    answers = answers or Answers()
     bound = lower_bound(problem)
     if draft.cycles > bound and options.deterministic_seconds > 0:
         if len(problem.jobs) <= options.window_jobs * 3 // 2:
-            draft, bound = _at_once(problem, draft, bound, options.deterministic_seconds)
+            draft, bound = _at_once(problem, draft, bound, options.deterministic_seconds, answers)
         else:
-            draft = _in_windows(problem, draft, bound, options)
+            draft = _in_windows(problem, draft, bound, options, answers)
     status = "optimal" if draft.cycles == bound else "feasible"
     return draft, SolverStatus(draft.origin, status, draft.cycles, bound)
 
 
-def _at_once(problem: Problem, draft: Draft, bound: int, seconds: float) -> tuple[Draft, int]:
-    found, finish, bound, left = _ordered(problem, _order(draft), draft.cycles, bound, seconds)
+def _at_once(problem: Problem, draft: Draft, bound: int, seconds: float, answers: Answers) -> tuple[Draft, int]:
+    found, finish, bound, left = _ordered(problem, _order(draft), draft.cycles, bound, seconds, answers)
     draft = min([draft, *_drafts(problem, found)], key=_cycles)
     if draft.cycles <= finish:  # memory delays nothing
         return draft, bound
-    more, *_ = _ordered(problem, low_memory(problem), draft.cycles, bound, seconds)
+    more, *_ = _ordered(problem, low_memory(problem), draft.cycles, bound, seconds, answers)
     for kind, capacity in product((tuple(orders(problem).values()), found, more), _capacities(problem.capacity_bytes)):
         if draft.cycles > bound:
             draft = min(draft, _moved(replace(problem, capacity_bytes=capacity), kind, draft, seconds), key=_cycles)
     while draft.cycles > bound and left > 0:
-        better, answer = JointModel(problem, draft, left / 2).solve()
+        better, answer = JointModel(problem, draft, left / 2).solve(answers)
         left -= max(answer.seconds, seconds / 8)
         if better is None:
             break
@@ -91,7 +95,7 @@ def _cycles(draft: Draft) -> int:
 
 
 def _ordered(
-    problem: Problem, order: Order, most: int, bound: int, seconds: float
+    problem: Problem, order: Order, most: int, bound: int, seconds: float, answers: Answers
 ) -> tuple[list[Order], int, int, float]:
     """Orders jobs without memory: the found orders, the least makespan without memory (at most ``most``), its bound,
     and the effort that is left."""
@@ -101,7 +105,8 @@ def _ordered(
     found: list[Order] = []
     for part in ORDER_TURNS:
         scope = scope_of(problem, order, times, 0, len(order))
-        timed = shortest(problem, scope, times, finish, seconds * ORDER_PART * part, count=False)
+        effort = seconds * ORDER_PART * part
+        timed = shortest(problem, scope, times, finish, effort, count=False, answers=answers)
         left, bound = left - timed.answer.seconds, max(bound, timed.answer.bound)
         if timed.starts is None:
             break
@@ -114,7 +119,7 @@ def _ordered(
     return found, finish, bound, left
 
 
-def _in_windows(problem: Problem, draft: Draft, bound: int, options: PlanOptions) -> Draft:
+def _in_windows(problem: Problem, draft: Draft, bound: int, options: PlanOptions, answers: Answers) -> Draft:
     """Windows move over the order by half their size, again while that helps. The model counts bytes if memory has
     already delayed a job."""
     left, size = options.windows_seconds, options.window_jobs
@@ -125,7 +130,8 @@ def _in_windows(problem: Problem, draft: Draft, bound: int, options: PlanOptions
     while left > 0 and draft.cycles > bound:
         scope = scope_of(problem, order, times, place, min(len(order), place + size))
         finish = _finish(problem, times)
-        timed = shortest(problem, scope, times, finish, min(left, WINDOW_SECONDS), count=count, known=known)
+        effort = min(left, WINDOW_SECONDS)
+        timed = shortest(problem, scope, times, finish, effort, count=count, answers=answers, known=known)
         left -= max(timed.answer.seconds, WINDOW_SECONDS / 100)
         if timed.starts is not None:
             order, times = _taken_over(problem, order, times, timed.starts)

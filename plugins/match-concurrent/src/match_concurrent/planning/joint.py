@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from match_core.cp_sat import Answer, solve
-
+from match_concurrent.planning.answers import Answer, Answers, Values
 from match_concurrent.planning.draft import Draft, Layout, PlanStep
 from match_concurrent.planning.finish import finished
 from match_concurrent.planning.lags import lags_of
@@ -56,10 +55,10 @@ class JointModel:
         self._add_homes()
         self._add_copies()
 
-    def solve(self) -> tuple[Draft | None, Answer]:
+    def solve(self, answers: Answers) -> tuple[Draft | None, Answer]:
         """A better draft, None if none was found."""
         self.model.minimize(self.built.span)
-        answer = solve(self.model, self.seconds)
+        answer = answers.solve(self.model, self.seconds)
         if answer.values is None:
             return None, answer
         found = finished(self.problem, self._layout(answer.values), "time and addresses together")
@@ -151,7 +150,7 @@ class JointModel:
         item, number = residence
         return max(other for other in self.homes if other[0] == item and other[1] < number)
 
-    def _layout(self, values: cp_model.CpSolver) -> Layout:
+    def _layout(self, values: Values) -> Layout:
         """The steps by their starts. If an item stayed in place, its residence equals the previous one."""
         unit = self.problem.alignment_bytes
         kept = {
@@ -163,15 +162,15 @@ class JointModel:
         timed: list[tuple[int, int, PlanStep]] = []
         for place, step in enumerate(self.draft.layout.steps):
             if step.kind == "job":
-                timed.append((int(values.value(self.built.start[step.job])), place, _moved(step, joined)))
+                timed.append((values.value(self.built.start[step.job]), place, _moved(step, joined)))
         for place, copy in enumerate(self.copies, len(timed)):
             if values.value(copy.present):
-                timed.append((int(values.value(copy.start)), place, _moved(copy.step, joined)))
+                timed.append((values.value(copy.start), place, _moved(copy.step, joined)))
         steps = tuple(step for _, _, step in sorted(timed, key=lambda entry: entry[:2]))
         swapped = {step.item for step in steps if step.kind != "job"}
         return Layout(
             steps,
-            {r: int(values.value(self.homes[r].address)) * unit for r in self.homes if joined[r] == r},
+            {r: values.value(self.homes[r].address) * unit for r in self.homes if joined[r] == r},
             {item: address for item, address in self.draft.layout.stores.items() if item in swapped},
         )
 

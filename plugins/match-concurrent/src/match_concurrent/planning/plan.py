@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from match_core.map.dataflow import tensors_of
@@ -13,7 +13,6 @@ from match_concurrent.planning.assemble import Assembler
 from match_concurrent.planning.build import Built, build, caller_bytes
 from match_concurrent.planning.heuristic import first_draft
 from match_concurrent.planning.improve import improved
-from match_concurrent.planning.planning_effort import PlanOptions
 from match_concurrent.planning.room import shortage
 
 if TYPE_CHECKING:
@@ -22,25 +21,53 @@ if TYPE_CHECKING:
     from match_core.contract.model import Model
     from match_core.contract.program import Program
 
+    from match_concurrent.planning.answers import Answers
+    from match_concurrent.planning.draft import Draft
+    from match_concurrent.planning.planning_effort import PlanOptions
 
-def plan_concurrent(
+
+@dataclass(frozen=True)
+class Begun:
+    """The problem of a mapping, and its first draft, which is always valid. Bytes of constants in the home memory
+    (``fixed``), of data in the Soc's store (``streamed``), and of the caller's buffers."""
+
+    built: Built
+    draft: Draft
+    mapping: UnitMapping
+    soc: Soc
+    fixed: int
+    streamed: int
+    caller: int
+
+    @property
+    def swaps(self) -> bool:
+        """Whether the draft copies activations to the store and back."""
+        return any(step.kind != "job" for step in self.draft.layout.steps)
+
+    def program(self, options: PlanOptions, answers: Answers | None = None) -> Program:
+        """The program with the best draft; ``answers``: of the solver. ``Program.timing`` has makespan and bound in
+        cycles. Deterministic."""
+        draft, status = improved(self.built.problem, self.draft, options, answers)
+        assembler = Assembler(self.built, draft, self.mapping.assignments, self.soc)
+        return assembler.program(status, self.fixed, self.streamed, self.caller)
+
+
+def begin(
     model: Model,
     mapping: UnitMapping,
     soc: Soc,
     constants: Sequence[tuple[str, int]] = (),
     scratch_bytes: Mapping[int, int] | None = None,
     stored: Sequence[tuple[str, int]] = (),
-    options: PlanOptions | None = None,
     overflow: Container[str] = (),
     blocking: Container[str] = (),
-) -> Program:
-    """Plan a concurrent program (docs/programs.md, docs/planning.md).
+) -> Begun:
+    """Begin the plan of a concurrent program (docs/programs.md, docs/planning.md).
 
     ``constants``: (name, bytes) of all data in the home memory except activations; ``stored``: of data in the Soc's
     store; ``overflow``: tensors in its overflow memory; ``blocking``: units without a dispatch loop, whose tasks the
     host runs; ``scratch_bytes``: position in ``mapping.assignments`` -> bytes of the home memory that the task uses
-    while it runs. ``Program.timing`` has makespan and bound in cycles. Deterministic.
-    InfeasibleError MATCH-M001 if the memories are too small even with swaps.
+    while it runs. InfeasibleError MATCH-M001 if the memories are too small even with swaps.
     """
     home = soc.memory(soc.home)
     fixed, streamed = sum(size for _, size in constants), sum(size for _, size in stored)
@@ -57,8 +84,7 @@ def plan_concurrent(
     draft = first_draft(built.problem)
     if draft is None or fixed + caller > home.size_bytes:
         raise shortage(model, built, mapping.assignments, home, constants, caller)
-    draft, status = improved(built.problem, draft, options or PlanOptions())
-    return Assembler(built, draft, mapping.assignments, soc).program(status, fixed, streamed, caller)
+    return Begun(built, draft, mapping, soc, fixed, streamed, caller)
 
 
 def _with_capacity(built: Built, capacity_bytes: int) -> Built:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from match_core.cp_sat import Answer, load_cp_model, solve
+from match_core.cp_sat import load_cp_model
 
+from match_concurrent.planning.answers import Answer, Answers
 from match_concurrent.planning.lags import lags_of
 from match_concurrent.planning.scope import Scope, lag_between, rebased
 
@@ -75,11 +76,12 @@ def shortest(
     seconds: float,
     *,
     count: bool,
+    answers: Answers | None = None,
     known: Known | None = None,
 ) -> Timed:
     """The least makespan; ties go to less waiting if the scope is not the whole problem. ``cycles``: the present
-    makespan; ``count``: whether live items must fit the bytes of the arena. A model that is ``known`` is not solved
-    again, and takes no effort."""
+    makespan; ``count``: whether live items must fit the bytes of the arena; ``answers``: where they come from. A model
+    that is ``known`` is not solved again, and takes no effort."""
     base, whole = 0, len(scope.jobs) == len(problem.jobs)
     if not whole:
         scope, times, cycles, base = rebased(scope, times, cycles)
@@ -97,10 +99,10 @@ def shortest(
     if key in known:
         answer = replace(known[key], seconds=0.0)
     else:  # without relaxations of its own, CP-SAT finds more orders in the same time
-        answer = known[key] = solve(built.model, seconds, linearization_level=0)
+        answer = known[key] = (answers or Answers()).solve(built.model, seconds, linearization_level=0)
     if answer.values is None:
         return Timed(None, answer)
-    found = {number: base + int(answer.values.value(variable)) for number, variable in built.start.items()}
+    found = {number: base + answer.values.value(variable) for number, variable in built.start.items()}
     return Timed(found, answer)
 
 

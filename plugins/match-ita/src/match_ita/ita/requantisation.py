@@ -19,6 +19,8 @@ Integers = NDArray[np.int64]
 _BYTE = 128
 #: Larger addends would overflow where they are taken apart.
 _ADDEND_END = 1 << 61
+#: All adds, the smallest ones first.
+_ADDS = tuple(sorted(range(ADD_MIN, ADD_MAX + 1), key=abs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,10 @@ def with_addend(multiplier: int, shift: int, addend: Integers, sums: Integers | 
     if int(np.abs(addend).max(initial=0)) >= _ADDEND_END:
         return None
     rest = addend - ((1 << shift) >> 1)
-    for add in sorted(range(ADD_MIN, ADD_MAX + 1), key=abs):
+    first = int(rest[:1].sum())  # one number in Python rules most adds out faster than arrays
+    for add in _ADDS:
+        if (first - (add << shift)) % multiplier if multiplier else first != add << shift:
+            continue
         scaled = rest - (add << shift)
         if multiplier == 0 and not np.any(scaled):
             return ItaRequant(0, shift, np.zeros_like(addend), add)
