@@ -25,6 +25,7 @@ class ConvCase:
     stride: int = 1
     pads: tuple[int, int, int, int] = (0, 0, 0, 0)
     groups: int = 1
+    dilation: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ def _result(case: Case) -> tuple[int, ...]:
     """The shape of the result."""
     if isinstance(case, ConvCase):
         sizes = (case.height + case.pads[0] + case.pads[2], case.width + case.pads[1] + case.pads[3])
-        space = ((size - taps) // case.stride + 1 for size, taps in zip(sizes, case.kernel, strict=True))
+        reach = ((taps - 1) * case.dilation + 1 for taps in case.kernel)
+        space = ((size - taps) // case.stride + 1 for size, taps in zip(sizes, reach, strict=True))
         return (1, case.outputs, *space)
     if isinstance(case, DenseCase):
         return (1, case.outputs)
@@ -111,6 +113,7 @@ def model_of(case: Case, seed: int, whole: bool = False, wide: bool = False) -> 
             pads=case.pads,
             strides=(case.stride, case.stride),
             group=case.groups,
+            dilations=(case.dilation, case.dilation),
         )
         reach = float(np.sqrt(np.prod(size[1:]))) * 0.01
     elif isinstance(case, DenseCase):

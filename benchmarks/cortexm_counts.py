@@ -34,13 +34,16 @@ from numpy.typing import NDArray
 from benchmarks.cortexm_boards import CORES, made_board
 from benchmarks.cortexm_cache import Network, counted, kept
 from benchmarks.cortexm_made import made_networks
+from benchmarks.cortexm_net import Net
 
 #: The share of layers that own kernels leave to the host's, and what these then cost.
 _LEFT, _MOST = 0.25, 10**9
 #: How names begin that decide no choices (``_untold``): in all workloads, and in those of products and reductions.
 _SINCE: tuple[str, ...] = ("kernel_", "stride_", "dilation_", "before_", "zeros", "filled", "block", "turns", "held_")
-_SINCE += ("compared", "doubled", "rectified", "lines", "rest", "runs")
+_SINCE += ("compared", "doubled", "rectified", "limited", "lines", "rest", "runs")
 _SINCE_PRODUCTS, _PRODUCTS = ("calls_", "sums", "unclipped"), ("conv", "gemm", "mat_mul", "product", "reduce")
+#: Made networks of a seed, of so many rounds; whether they are quantised, and to 16 bits.
+Networks = Callable[[int, int, bool, bool], Iterator[Net]]
 T = TypeVar("T")
 
 
@@ -133,16 +136,20 @@ def made_layers(core: str, seed: int, rounds: int) -> list[Layer]:
     return _made(core, seed, rounds, partial(layers_of_model, core))
 
 
-def explored_layers(core: str, seed: int, rounds: int, spread: float) -> list[Layer]:
+def explored_layers(
+    core: str, seed: int, rounds: int, spread: float, networks: Networks = made_networks
+) -> list[Layer]:
     """The layers of made networks, with kernels that depend on no figures (``_Explorer``)."""
     with explored(spread):
-        return _made(core, seed, rounds, partial(_explored, core, spread))
+        return _made(core, seed, rounds, partial(_explored, core, spread), networks)
 
 
-def _made(core: str, seed: int, rounds: int, work: Callable[[Network], list[Layer]]) -> list[Layer]:
+def _made(
+    core: str, seed: int, rounds: int, work: Callable[[Network], list[Layer]], networks: Networks = made_networks
+) -> list[Layer]:
     halves = ((False, True),) if CORE_NAMED[core].fpu else ()
     kinds = ((True, False), (False, False), (True, True), *halves)
-    nets = (net for kind in kinds for net in made_networks(seed, rounds, *kind))
+    nets = (net for kind in kinds for net in networks(seed, rounds, *kind))
     found: list[Layer] = []
     for layers in in_processes(work, ((net.model(), net.arrays()) for net in nets)):
         found += layers

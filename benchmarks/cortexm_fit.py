@@ -194,8 +194,9 @@ def _specific(key: str, group: Sequence[Layer]) -> int:
     return max((layer.keys.index(key) for layer in group if key in layer.keys), default=0)
 
 
-def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures]:
-    """The figures of all keys that enough layers have. ``unaligned``: the core's own kernel moves tiles of any size."""
+def fitted(layers: Sequence[Layer], unaligned: bool = True, general: Figures | None = None) -> dict[str, Figures]:
+    """The figures of all keys that enough layers have. ``unaligned``: the core's own kernel moves tiles of any size;
+    ``general``: those of any layer, if they are known."""
     groups = defaultdict[str, list[Layer]](list)
     for layer in (layer for layer in layers if not _is_known(layer)):
         if layer.keys == (OWN,):
@@ -208,7 +209,7 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
     host = [layer for layer in layers if layer.keys != (OWN,)]
     functions = sorted({name for layer in host for name in layer.counts if name.startswith(FUNCTIONS)})
     names = ("call", *(constant.name for constant in OPERATION_CYCLES), *functions)
-    found: dict[str, Figures] = {GENERAL: fit(host, names, every=True)}
+    found: dict[str, Figures] = {GENERAL: general or fit(host, names, every=True)}
     for key in sorted(groups, key=lambda key: (_specific(key, groups[key]), key)):
         group = groups[key]
         rest = [layer for layer in group if found.keys().isdisjoint(takewhile(key.__ne__, layer.keys))]
@@ -235,11 +236,11 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True) -> dict[str, Figures
             figures = fit(group, called or ["call", *names], every, first)
             figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, called or names, every, first)
             other = "," not in key or any(name.endswith("macs") for layer in group for name in layer.counts)
-            general = found[GENERAL] if other else {}
+            known = found[GENERAL] if other else {}
             products = any(name in layer.counts for layer in group for name in PRODUCTS)
             begins = (*CALLS, FUNCTIONS) if "region" in key or products else CALLS
-            calls = (name for name in general if name.startswith(begins) and name not in names)
-            found[key] = {**{name: general[name] for name in calls}, **figures}
+            calls = (name for name in known if name.startswith(begins) and name not in names)
+            found[key] = {**{name: known[name] for name in calls}, **figures}
         else:
             continue
         errors = [total(layer, figures) / layer.counted - 1 for layer in group]
@@ -260,10 +261,15 @@ def main(arguments: Sequence[str]) -> int:
         sys.stdout.write(f"{core}: {len(layers)} layers\n")
         found = fitted(layers, CORE_NAMED[core].unaligned)
         own = {key: values for key, values in found.items() if key == OWN}
-        for file, part in ((OWN_FILE, own), (FILE, {key: found[key] for key in found.keys() - own.keys()})):
-            figures = {**json.loads(file.read_text(encoding="utf-8")), core: part}
-            file.write_text(f"{json.dumps(figures, indent=1, sort_keys=True)}\n", encoding="utf-8")
+        write(core, own, {key: found[key] for key in found.keys() - own.keys()})
     return 0
+
+
+def write(core: str, own: Mapping[str, Figures], others: Mapping[str, Figures]) -> None:
+    """Replace the figures of a core: of its own kernels, and of the host's."""
+    for file, part in ((OWN_FILE, own), (FILE, others)):
+        figures = {**json.loads(file.read_text(encoding="utf-8")), core: part}
+        file.write_text(f"{json.dumps(figures, indent=1, sort_keys=True)}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,10 @@
 
 ``python -m benchmarks.cortexm_layers [--core CORE] [--all] [NAME ...]`` needs arm-none-eabi-gcc and qemu-system-arm.
 The networks are those of ../shared/models, and ``made``: layers that cortexm_made.py makes from another seed than the
-fit's. ``--all`` prints all layers, not only the ten worst. Writes a CSV file. On cores without an FPU, float32 layers
-are modelled twice: with the share of zeros that ``match compile`` assumes, and with that of the sample.
+fit's. A name may be that of a set of networks, too (cortexm_sets.py). ``--all`` prints all layers, not only the ten
+worst. ``--update`` replaces the rows of the sets that were counted on a page of the documentation. Writes a CSV file.
+On cores without an FPU, float32 layers are modelled twice: with the share of zeros that ``match compile`` assumes, and
+with that of the sample.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -137,21 +140,37 @@ def main(arguments: Sequence[str]) -> int:
     """Print the tables, write CSV."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = [name for group in SETS.values() for name in group]
-    parser.add_argument("names", nargs="*", metavar="NAME", help="folders of ../shared/models, or made; default: all")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="networks or sets of these; default: all")
     parser.add_argument("--core", action="append", choices=list(CORES), help="default: those with figures")
     parser.add_argument("--all", action="store_true", help="print all layers")
-    parser.add_argument("--update", action="store_true", help="put the summary into docs/deploy-cortexm.md")
+    parser.add_argument("--update", action="store_true", help="put what was counted into docs/deploy-cortexm.md")
     options = parser.parse_args(arguments)
-    if not MODELS.is_dir() and options.names != ["made"]:
+    if not MODELS.is_dir() and options.names != [MADE]:
         parser.exit(1, f"the networks are not on this machine: there is no {MODELS}\n")
     cores, page = options.core or [core for core in CORES if core not in LIKE], "deploy-cortexm.md"
-    rows = list(rows_of(options.names or names, cores))
+    if options.names:
+        names = [name for given in options.names for name in SETS.get(given, (given,))]
+    rows = list(rows_of(names, cores))
     table(rows).write_csv()
     worst = rows if options.all else sorted(rows, key=lambda row: -abs(error(row[2], informed=True)))[:10]
     sys.stdout.write(f"{table(worst).markdown()}\n\n{summary(rows).markdown()}\n")
     if options.update:
-        summary(rows).put(Path(__file__).resolve().parents[1] / "docs" / page)
+        path = Path(__file__).resolve().parents[1] / "docs" / page
+        merged(summary(rows), path).put(path)
     return 0
+
+
+def merged(found: Table, page: Path) -> Table:
+    """The table with those rows of a page that were not counted now."""
+    every = [title for kind in SETS for title in (kind, f"{kind}, zeros known")]
+    shown = [line.strip("| ").split(" | ") for line in found.shown(page).splitlines() if line.startswith("| cortex")]
+    rows: dict[tuple[str, str], tuple[Cell, ...]] = {}
+    for core, title, *numbers in shown:
+        count, median, worst, *others = (number.replace(",", "") for number in numbers)
+        rows[core, title] = (core, title, int(count), float(median), float(worst), *map(int, others))
+    rows |= {(str(row[0]), str(row[1])): row for row in found.rows}
+    order = sorted(rows, key=lambda row: (list(CORES).index(row[0]), every.index(row[1])))
+    return replace(found, rows=tuple(rows[key] for key in order))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from onnx import helper
 
+from benchmarks.cortexm_apart import APART_FEW_KINDS, APART_KINDS, APART_LAST_KINDS, APART_WIDE_KINDS, PADDED_KINDS
 from benchmarks.cortexm_blocks import BLOCK_KINDS, JOINED_KINDS
 from benchmarks.cortexm_every import EVERY_KINDS
 from benchmarks.cortexm_gates import GATE_KINDS
@@ -315,24 +316,25 @@ def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -
     number = (3 if quantised else 4) if wide else int(quantised)
     kinds = {**KINDS, **INTEGER_KINDS} if quantised else KINDS
     kinds = {name: KINDS[name] for name in WIDE_KINDS} if quantised and wide else kinds
-    yield from _networks(Net(np.random.default_rng([seed, number]), quantised, wide), kinds, rounds)
+    yield from networks_of(Net(np.random.default_rng([seed, number]), quantised, wide), kinds, rounds)
+    yield from newest_networks(seed, rounds, quantised, wide)
     if quantised and wide:
         return
     rare = {**RARE_KINDS, **RARE_INTEGER_KINDS} if quantised else RARE_KINDS
-    yield from _networks(Net(np.random.default_rng([seed, number, 1]), quantised, wide), rare, rounds)
+    yield from networks_of(Net(np.random.default_rng([seed, number, 1]), quantised, wide), rare, rounds)
     odd = {**ODD_KINDS, **ODD_INTEGER_KINDS} if quantised else ODD_KINDS
-    yield from _networks(Net(np.random.default_rng([seed, number, 3]), quantised, wide), odd, rounds)
+    yield from networks_of(Net(np.random.default_rng([seed, number, 3]), quantised, wide), odd, rounds)
     if not wide:
         more = {**MORE_KINDS, **MORE_INTEGER_KINDS} if quantised else MORE_KINDS
-        yield from _networks(Net(np.random.default_rng([seed, number, 4]), quantised), more, rounds)
+        yield from networks_of(Net(np.random.default_rng([seed, number, 4]), quantised), more, rounds)
         last = {**MOVED_KINDS, **(QUANTLIB_KINDS if quantised else {})}
-        yield from _networks(Net(np.random.default_rng([seed, number, 5]), quantised), last, rounds)
+        yield from networks_of(Net(np.random.default_rng([seed, number, 5]), quantised), last, rounds)
     if quantised and not wide:
-        yield from _networks(Net(np.random.default_rng([seed, number, 6]), quantised), FEW_KINDS, rounds)
+        yield from networks_of(Net(np.random.default_rng([seed, number, 6]), quantised), FEW_KINDS, rounds)
     if not wide:
         later = (LATER_KINDS, EVERY_KINDS, GATE_KINDS, BLOCK_KINDS, JOINED_KINDS, SMALL_KINDS, HEAD_KINDS)
         for place, kinds in enumerate((*later, row_kinds(quantised)), 7):
-            yield from _networks(Net(np.random.default_rng([seed, number, place]), quantised), kinds, rounds)
+            yield from networks_of(Net(np.random.default_rng([seed, number, place]), quantised), kinds, rounds)
     if quantised:  # one row: classifiers, autoencoders
         net = Net(np.random.default_rng([seed, 2]), quantised)
         for _ in range(2 * rounds):
@@ -340,7 +342,21 @@ def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -
         yield net
 
 
-def _networks(net: Net, kinds: Mapping[str, Callable[[Net], None]], rounds: int) -> Iterator[Net]:
+def newest_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -> Iterator[Net]:
+    """Those of them whose kinds are the newest."""
+    if wide and not quantised:
+        return
+    rng = np.random.default_rng([seed, 3, 2] if wide else [seed, int(quantised), 15])
+    yield from networks_of(Net(rng, quantised, wide), APART_WIDE_KINDS if wide else APART_KINDS, rounds)
+    if not wide:
+        rng = np.random.default_rng([seed, int(quantised), 16])
+        yield from networks_of(Net(rng, quantised), APART_LAST_KINDS, rounds)
+        rng = np.random.default_rng([seed, int(quantised), 17])
+        yield from networks_of(Net(rng, quantised), APART_FEW_KINDS if quantised else PADDED_KINDS, rounds)
+
+
+def networks_of(net: Net, kinds: Mapping[str, Callable[[Net], None]], rounds: int) -> Iterator[Net]:
+    """Networks of these kinds of layers."""
     for _ in range(rounds):
         for make in kinds.values():
             if len(net.outputs) >= LAYERS or net.bytes_ >= MOST_BYTES:

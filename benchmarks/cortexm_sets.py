@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks import (
     eighth_models,
     eleventh_models,
+    fourteenth_models,
     fresh_models,
     late_models,
     ninth_models,
@@ -85,6 +86,7 @@ _LATER = {
     "eleventh": eleventh_models,
     "twelfth": twelfth_models,
     "thirteenth": thirteenth_models,
+    "fourteenth": fourteenth_models,
 }
 for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}

@@ -15,7 +15,7 @@ from benchmarks.cortexm_cases import Case, ConvCase, DenseCase, OtherCase, model
 
 def random_case(rng: np.random.Generator) -> Case:
     """A layer of any kind with random sizes, strides and padding."""
-    kind = int(rng.integers(0, 8))
+    kind = int(rng.integers(0, 10))
     if kind == 0:
         return DenseCase(int(rng.integers(1, 70)), int(rng.integers(1, 40)))
     if kind == 1:
@@ -28,7 +28,12 @@ def random_case(rng: np.random.Generator) -> Case:
         channels = 4 * int(rng.integers(1, 6))
         return ConvCase(channels, height, width, channels, kernel, stride, (above, left, below, right), channels)
     inputs, outputs = int(rng.integers(1, 21)), int(rng.integers(1, 14))
-    return ConvCase(inputs, height, width, outputs, kernel, stride, (above, left, below, right))
+    pads = above, left, below, right
+    if kind < 8:
+        return ConvCase(inputs, height, width, outputs, kernel, stride, pads)
+    dilation = int(rng.integers(2, 4))
+    height, width = (size + (dilation - 1) * (taps - 1) for size, taps in zip((height, width), kernel, strict=True))
+    return ConvCase(inputs, height, width, outputs, kernel, stride, pads, dilation=dilation)
 
 
 def verified(

@@ -22,6 +22,8 @@ SAMPLE = {
     "pointwise_odd": ConvCase(10, 5, 3, 9, (1, 1)),
     "wide_rows": ConvCase(1400, 3, 4, 4, (3, 3)),
     "depthwise": ConvCase(12, 6, 5, 12, (3, 3), 1, (1, 1, 1, 1), 12),
+    "apart": ConvCase(6, 9, 8, 5, (3, 3), 1, (2, 2, 2, 2), dilation=2),
+    "apart_compact": ConvCase(3, 9, 10, 32, (3, 2), 2, (1, 0, 1, 2), dilation=3),
     "dense": DenseCase(37, 11),
     "add": OtherCase("Add", (1, 3, 5, 7)),
     "sums": OtherCase("AveragePool", (1, 12, 7, 5)),
@@ -54,7 +56,7 @@ def test_on_the_twin(name, target, tmp_path):
     [
         *(
             (name, target)
-            for name in ("border", "depthwise", "max_pool", "max_pool_odd", "softmax")
+            for name in ("border", "apart", "apart_compact", "depthwise", "max_pool", "max_pool_odd", "softmax")
             for target in TARGETS
         ),
         *((name, "corstone300") for name in ("over_read", "compact")),

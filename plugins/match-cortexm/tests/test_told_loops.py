@@ -97,6 +97,8 @@ def test_activations_behind_products_are_told_apart():
     plain = {"pads": [1] * 4, "dilations": [1, 1], "strides": [1, 1]}
     assert counts_of(_conv(4, 8, 3, "HardSwish", **plain))["compared"] == 2 * 256
     assert counts_of(_conv(4, 8, 3, "Sigmoid", **plain))["calls_sigmoid"] == 256
+    assert counts_of(_conv(4, 8, 3, "HardSigmoid", **plain))["limited"] == 256
+    assert "limited" not in counts_of(_conv(4, 8, 3, "Relu", **plain))
 
 
 def _product(rows: int, depth: int, columns: int, computed: bool) -> Workload:
@@ -104,6 +106,13 @@ def _product(rows: int, depth: int, columns: int, computed: bool) -> Workload:
     other = _real("b", depth, columns) if computed else gs.Constant("b", np.ones((depth, columns), np.float32))
     node = gs.Node("MatMul", "product", {}, [_real("a", rows, depth), other], [_real("y", rows, columns)])
     return host_workload("host_mat_mul", build_dense((node,), "kernel", SCALAR), node.outputs)
+
+
+@pytest.mark.parametrize(("depth", "short"), [(5, True), (40, False)])
+def test_products_of_few_inputs_are_told_apart(depth, short):
+    keys = figures_keys(_product(21, depth, 23, computed=False))
+    assert ("products, floating products, short" in keys) is short
+    assert keys[0].startswith("host_mat_mul float, floating products") and ("short" in keys[0]) is short
 
 
 @pytest.mark.parametrize("computed", [False, True])
@@ -170,3 +179,18 @@ def test_short_lines_of_a_concatenation_count_their_words_and_bytes():
     work = Workload("host_concat", (Dim("N", 280, tileable=False),), tuple(operands), 0, counts)
     assert {"lines": 80, "pieces": 40 * 2 + 40}.items() <= counts_of(work).items()
     assert counts_of(copy_of("host_concat", (1, 9, 2), (1, 9, 3)))["whole"] == 9
+
+
+@pytest.mark.parametrize(
+    ("taps", "size", "names"),
+    [
+        (9, 9, ("9 taps of whole lines", "few taps of whole lines", "9 taps of short lines, apart")),
+        (30, 30, ("many taps of whole lines", "many taps of short lines, apart")),
+        (3, 9, ("3 taps of short lines, apart",)),
+    ],
+)
+def test_windows_that_are_whole_lines_are_told_apart(taps, size, names):
+    node = gs.Node("MaxPool", "pool", {"kernel_shape": [taps], "strides": [taps]}, [_real("x", 1, 6, size)])
+    node.outputs = [_real("y", 1, 6, size // taps)]
+    keys = figures_keys(host_workload("host_max_pool", build_pool((node,), "kernel"), node.outputs))
+    assert keys[: len(names)] == tuple(f"host_max_pool float, {name}" for name in names)

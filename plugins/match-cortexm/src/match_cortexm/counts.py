@@ -34,7 +34,7 @@ _OF_ONE = 2
 #: Sizes of recurrent layers.
 _SIZES = ("inputs", "hidden")
 #: Counts of regions that call no function.
-PLAIN = {"elements", "memory", "floating", "steps", "sums", "compared", "doubled", "rectified", "quantised"}
+PLAIN = {"elements", "memory", "floating", "steps", "sums", "compared", "doubled", "rectified", "limited", "quantised"}
 #: The share of zeros in what Relu makes: an estimate.
 _RECTIFIED = 0.5
 
@@ -85,14 +85,14 @@ def adds(workload: Workload) -> bool:
 
 
 def named(workload: Workload) -> Mapping[str, int]:
-    """A workload's counts; calls are counted by function where it tells these. ``limited``, behind products: results of
-    HardSigmoid and HardSwish, of which two of three operations compare; ``quantised``: floats that become bytes."""
+    """A workload's counts; calls are counted by function where it tells these. ``limited``: only behind products;
+    ``quantised``: floats that become bytes."""
     counts = {name: count for name, count in workload.parameters.items() if not name.startswith(_GEOMETRY)}
     elements = counts.get("elements", 0)
     if workload.kind.startswith("host_region") and "floating" in counts and _is_bytes(workload.operands[-1]):
         counts["quantised"] = elements
-    if workload.macs and (_scaled(counts), counts.get("compared")) == (3 * elements, 2 * elements):
-        counts["limited"] = elements
+    if not workload.macs:
+        counts.pop("limited", None)
     if not any(name.startswith(CALLS) for name in counts):
         return counts
     divided = counts.get("floating_divide", 0) - counts.get(_ROOTS, 0)
@@ -101,11 +101,6 @@ def named(workload: Workload) -> Mapping[str, int]:
 
 def _is_bytes(operand: Operand) -> bool:
     return operand.element_bits == BYTE_BITS
-
-
-def _scaled(counts: Mapping[str, int]) -> int:
-    """Operations on floats but additions."""
-    return counts.get("floating", 0) - counts.get("sums", 0)
 
 
 def broadcast(workload: Workload) -> str:
@@ -256,6 +251,12 @@ def _unrolled(workload: Workload) -> Mapping[str, int]:
     found: dict[str, int] = {}
     for name, count in counts.items():
         form, _, part = name.rpartition("_")
+        if (
+            form == "max_dsp"
+            and part == "loops"
+            and _is_line_of_taps(workload, count // max(1, counts[f"{form}_blocks"]))
+        ):
+            found[name] = 0
         if form == "real_max" and part == "blocks" and count > _PEELED_BLOCKS * counts[f"{form}_tiles"]:
             steps = counts[f"{form}_steps"]
             found[f"{form}_turns"] = steps * (steps > _PEELED_TAPS * count and not counts.get(f"{form}_loops"))
@@ -269,6 +270,12 @@ def _unrolled(workload: Workload) -> Mapping[str, int]:
             )
             found[f"{form}_{kind}"] = count + rows
     return found
+
+
+def _is_line_of_taps(workload: Workload, taps: int) -> bool:
+    """Whether windows are whole lines of an image, or images, of so few taps that compilers unroll the loop over them:
+    counted with gcc 12.2 for M4."""
+    return taps <= TURNS and workload.operands[-1].axes[-2].size == 1
 
 
 def _filled(workload: Workload) -> float:

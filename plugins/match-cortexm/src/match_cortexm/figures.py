@@ -26,6 +26,9 @@ LIKE = {
 }
 #: The core whose figures complete those of the others: kernels that no made layer of theirs uses.
 COMPLETE = "cortex_m4"
+#: What stands between a form and the parts of the function that copies taps: all forms of a core call the same one, but
+#: few made layers of some copy any.
+_COPIED, _COPYING = "_taps_", "_rows_inside"
 
 
 Keys = Mapping[str, Mapping[str, float]]
@@ -74,4 +77,8 @@ def constants_of(core: str) -> tuple[Constant, ...]:
 
 def _own(core: str) -> Mapping[str, float]:
     read = _read(OWN_FILE)
-    return {**read[COMPLETE][OWN], **read[LIKE.get(core, core)][OWN]}
+    counted = read[LIKE.get(core, core)][OWN]
+    copies = {name.split(_COPIED)[1]: counted[name] for name in sorted(counted) if _COPIED in name}
+    forms = (name.removesuffix(_COPYING) for name in counted if name.endswith(_COPYING))
+    shared = {f"{form}{_COPIED}{part}": value for form in forms for part, value in copies.items()}
+    return {**read[COMPLETE][OWN], **shared, **counted}

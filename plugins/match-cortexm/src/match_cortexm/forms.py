@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from match_cortexm.counts import BYTE_BITS, CALLS, PLAIN, broadcast, line, named
 from match_cortexm.figures import OWN
 from match_cortexm.moves import MOVES, TURNS, UNROLLED, moves
-from match_cortexm.products import DEPTHWISE_AXES, product_form, rows_axis, shifted, stored, windows
+from match_cortexm.products import DEPTHWISE_AXES, is_short, product_form, rows_axis, shifted, stored, windows
 from match_cortexm.windows import pooled, positions_of
 
 if TYPE_CHECKING:
@@ -84,6 +84,10 @@ def _product_keys(workload: Workload, key: str) -> tuple[str, ...]:
         shared = (*(f"{name}, plain" for name in shared[:2]), *shared)
     # What comes with the products of a region differs, whatever its numbers are; one activation is a region, too.
     begin = "regions" if "region" in workload.kind or (floating and "activation" in workload.kind) else key
+    if form.endswith(" products") and is_short(workload, workload.macs // counts["elements"]):  # few inputs
+        few = f"{form}, short of {workload.operands[1].axes[-1].size}"
+        shared = (f"products, {few}", f"products, {form}, short", f"{begin}, {tile}", *shared)
+        tile = few
     if tile != form and windows(workload) and positions_of(workload) == 1:  # each weight is used once
         shared = (f"products, {tile} alone", f"products, {form} alone", f"{begin}, {tile}", *shared)
         tile = f"{tile} alone"
@@ -107,7 +111,7 @@ def _window_keys(workload: Workload, key: str) -> tuple[str, ...]:
         form, alike = f"{form}{_pooled(workload)}", f"{'few' if few else 'many'} taps{_pooled(workload)}"
         wider = (f"{key}, {alike}", *wider) if few and form.count("lines") else wider
         padded = ", padded" if pooled(workload, taps, rows_axis(workload)) < 1 else ""
-        return f"{key}, {form}{padded}", f"{key}, {form}", *wider, key
+        return *_whole_lines(workload, key), f"{key}, {form}{padded}", f"{key}, {form}", *wider, key
     columns = _by_columns(workload, few)
     form = f"{'few' if few else 'many'} taps{columns}" if columns else form
     if "region" in workload.kind:  # what is computed of each
@@ -164,6 +168,17 @@ def _pooled(workload: Workload) -> str:
     windows = workload.operands[-1].axes[-1].size
     short = windows <= TURNS and windows * told["kernel_x"] <= _UNROLLED_TAPS
     return f" of {'short ' if short else ''}lines{', apart' if told['stride_x'] > 1 else ''}"
+
+
+def _whole_lines(workload: Workload, key: str) -> tuple[str, ...]:
+    """Those of windows that are whole lines, one of each channel, by their taps, and by whether compilers unroll the
+    loop over these."""
+    told = workload.parameters
+    taps = told.get("kernel_x", 0)
+    if not taps or "block" in told or "kernel_y" in told or workload.operands[-1].axes[-1].size > 1:
+        return ()
+    few = (f"{key}, {taps} taps of whole lines", f"{key}, few taps of whole lines")
+    return few if taps <= TURNS else (f"{key}, many taps of whole lines",)
 
 
 def _by_columns(workload: Workload, few: bool) -> str:

@@ -79,8 +79,13 @@ def _blocks(workload: Workload) -> bool:
 
 
 def _short(workload: Workload, turns: int) -> str:
+    """Whether compilers unroll the innermost loop over products, as the end of a form."""
+    return ", short" if is_short(workload, turns) else ""
+
+
+def is_short(workload: Workload, turns: int) -> bool:
     """Whether compilers unroll the innermost loop over products."""
-    return ", short" if turns <= TURNS and turns * _statements(workload) <= _PEELED else ""
+    return turns <= TURNS and turns * _statements(workload) <= _PEELED
 
 
 def _statements(workload: Workload) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from match_host.kernels.window import Window
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +68,30 @@ def copied_rows(y: Window, x: Window, positions: int, beyond: int, bytes_: int) 
         f"copied_bytes{'' if bytes_ % 4 == 0 else '_odd'}": kept,
         "filled_bytes": int(copied.sum()) * y.kernel * columns * bytes_ - kept,
     }
+
+
+def copied_taps(y: Window, x: Window, positions: int, bytes_: int) -> dict[str, int]:
+    """What the function that copies taps does for all tiles: taps inside and outside of the image, bytes of both kinds,
+    and the words, halves of words and bytes of those inside; ``bytes_`` of a position."""
+    rows, columns = _inside(y, np.arange(y.out)), _inside(x, _columns(x, positions))
+    tiles, kept = y.out * -(-x.out // positions), int(rows.sum()) * int(columns.sum())
+    filled = tiles * positions * y.kernel * x.kernel - kept
+    return {
+        "taps_apart": kept,
+        "taps_outside": filled,
+        f"taps_bytes{'' if bytes_ % 4 == 0 else '_odd'}": kept * bytes_,
+        "taps_pieces": kept * (bytes_ // 4 + (bytes_ % 4).bit_count()),
+        "taps_filled": filled * bytes_,
+    }
+
+
+def _columns(x: Window, positions: int) -> NDArray[np.int64]:
+    """The positions of all tiles, whose last one may repeat some."""
+    starts = np.minimum(np.arange(0, x.out, positions), max(x.out - positions, 0))
+    return (starts[:, None] + np.arange(positions)).reshape(-1)
+
+
+def _inside(window: Window, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which taps of the windows at these positions are inside the image."""
+    taps = places[:, None] * window.stride + np.arange(window.kernel) * window.dilation - window.before
+    return (taps >= 0) & (taps < window.size)

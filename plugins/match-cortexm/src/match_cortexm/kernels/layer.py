@@ -40,6 +40,16 @@ class Layer:
         return dtype_of(self.source).itemsize
 
     @property
+    def apart(self) -> bool:
+        """Whether taps are no neighbours: kernels read copies of windows, tap by tap."""
+        return any(window.kernel > 1 and window.dilation > 1 for window in (self.y, self.x))
+
+    @property
+    def step(self) -> int:
+        """Bytes between the windows of two neighbouring positions, in the image or in a copy."""
+        return (self.x.kernel if self.apart else self.x.stride) * self.inputs * self.size
+
+    @property
     def outputs(self) -> int:
         """Channels of the result."""
         return int(self.weight.shape[0])
@@ -64,7 +74,7 @@ class Layer:
 
 def layer_of(nodes: Sequence[gs.Node]) -> Layer | str:
     """The layer of [Pad] convolution or product, Requant; or why it is none."""
-    found = product_of(nodes, flat=True)
+    found = product_of(nodes, flat=True, dilated=True)
     if isinstance(found, str):
         return found
     source, weight = found.source, found.weight

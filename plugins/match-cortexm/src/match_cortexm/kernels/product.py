@@ -12,8 +12,8 @@ from match_host.graph import dtype_of
 from match_host.kernels.code import Uses, affine, inline_code
 from match_host.kernels.work import Work
 
-from match_cortexm.headers import DSP, INT16, MVE, SHARED, header
-from match_cortexm.kernels.border import border_of, copied_rows
+from match_cortexm.headers import APART, DSP, INT16, MVE, SHARED, header
+from match_cortexm.kernels.border import border_of, copied_rows, copied_taps
 from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.layer import Layer, layer_of
 from match_cortexm.kernels.overlap import tile_by_tile
@@ -40,12 +40,18 @@ def unroll_of(words: int) -> int:
 def _block(uses: Uses, layer: Layer, form: Form, rows: int, words: int) -> str:
     """The function for the sums of a tile; its name tells its sizes."""
     extend, _ = extend_of(layer.source)
-    step, size, ctype = layer.x.stride * layer.inputs * layer.size, layer.size, c_type(dtype_of(layer.source))
+    step, size, ctype = layer.step, layer.size, c_type(dtype_of(layer.source))
     at = f"_{step}" if form.positions > 1 else ""
     name = f"match_cortexm_block_{extend[:1] or 's'}{8 * size}_{rows}x{form.values * words}{at}"
     view = {"name": name, "rows": rows, "words": words, "step": step, "extend": extend, "unroll": unroll_of(words)}
     scalar = {"positions": form.positions, "ctype": ctype, **scalar_view(form.wide, layer.source)}
     return uses.helper(name, render_body(form.block, **view, size=size, **scalar) + "\n")
+
+
+def _copy(uses: Uses, size: int) -> str:
+    """The function that copies taps of ``size`` bytes."""
+    name = f"match_cortexm_taps_{size}"
+    return uses.helper(name, render_body("apart", name=name, bytes=size) + "\n")
 
 
 def build_product(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
@@ -76,19 +82,23 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
     beyond = 0 if form.compact else -(-overhang // inputs)
     border = border_of(y, x, positions, beyond)
     columns = x.kernel + (positions - 1) * x.stride
+    if layer.apart:
+        border, columns = replace(border, condition="true", outside=border.tiles), positions * x.kernel
     row, column = ("y" if y.out > 1 else ""), ("x" if x.out > positions else "")
     image = x.size * inputs
     cast = "" if dtype_of(layer.source) == np.int8 else "(const int8_t *)"
     source = affine([(row, y.stride * image), (column, x.stride * inputs)], -y.before * image - x.before * inputs)
-    window = (
-        f"window, {cast}in0, {y.size}, {x.size}, {inputs * size}, {affine([(row, y.stride)], -y.before)}, "
-        f"{affine([(column, x.stride)], -x.before)}, {y.kernel}, {columns}, {layer.fill}"
-    )
     uses = Uses()
     wide = (DSP, MVE, INT16) if form.header == INT16 else layer.first.headers
-    for name in (SHARED, *wide, *((form.header,) if form.header else ())):
+    for name in (SHARED, *((APART,) if layer.apart else ()), *wide, *((form.header,) if form.header else ())):
         uses.headers[name] = header(name)
     block = _block(uses, layer, form, rows, words) if form.block else ""
+    first = f"{affine([(row, y.stride)], -y.before)}, {affine([(column, x.stride)], -x.before)}, {y.kernel}"
+    read = f"window, {cast}in0, {y.size}, {x.size}"
+    copy = f"match_cortexm_window({read}, {inputs * size}, {first}, {columns}, {layer.fill});"
+    if layer.apart:
+        steps = f"{x.kernel}, {positions}, {x.stride}, {y.dilation}, {x.dilation}"
+        copy = f"{_copy(uses, inputs * size)}({read}, {first}, {steps}, {layer.fill});"
     text = render_body(
         "product",
         rows=rows,
@@ -107,7 +117,7 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
         row_bytes=image * size,
         border=border.condition,
         compact=form.compact,
-        window=window,
+        copy=copy,
         window_rows=y.kernel,
         window_bytes=(y.kernel * columns * inputs + overhang) * size,
         window_row_bytes=columns * inputs * size,
@@ -128,17 +138,21 @@ def _built(nodes: tuple[gs.Node, ...], function: str, layer: Layer, form: Form, 
     code = inline_code(function, comment, arguments, nodes[-1].outputs[:1], text, uses, constants)
     overlaps = tile_by_tile(layer.source, nodes[-1].outputs[0], y, x, inputs, layer.outputs, positions)
     blocks = border.tiles * -(-layer.outputs // OUTPUTS)
-    steps = blocks * rows * words
+    turns = blocks * rows * words
     unroll = unroll_of(words)
     counts = {
-        "steps": steps,
-        "loops": 0 if words == unroll else steps // unroll,
+        "steps": turns,
+        "loops": 0 if words == unroll else turns // unroll,
         "rows": blocks * rows if rows > 1 else 0,
         "blocks": blocks,
         "results": border.tiles * positions * layer.outputs,
         "tiles": border.tiles,
         "single_blocks": border.tiles if layer.outputs <= OUTPUTS else 0,
-        **copied_rows(y, x, positions, beyond, inputs * size),
+        **(
+            copied_taps(y, x, positions, inputs * size)
+            if layer.apart
+            else copied_rows(y, x, positions, beyond, inputs * size)
+        ),
         "compact_rows": (border.tiles - border.outside) * y.kernel * form.compact,
         **({} if layer.first.second is None else {"again": border.tiles * positions * layer.outputs}),
         "compact_words": (border.tiles - border.outside) * y.kernel * -(-columns * inputs // 4) * form.compact,

@@ -50,8 +50,7 @@ class Form:
 def dsp_form(layer: Layer, ctype: str, most_positions: int = 2) -> Form:
     """SMLAD: two positions if there are two close enough, else one."""
     extend, _ = extend_of(layer.source)
-    step = layer.x.stride * layer.inputs * layer.size
-    positions = most_positions if layer.x.out > 1 and step <= MOST_STEP else 1
+    positions = most_positions if layer.x.out > 1 and layer.step <= MOST_STEP else 1
     step_text = f'MATCH_CORTEXM_STEP_1(s, a, w, "{extend}");' if extend else "MATCH_CORTEXM_STEP_16(s, a, w);"
     return Form(
         name=f"dsp{positions}{_suffix(layer)}",
@@ -67,8 +66,7 @@ def dsp_form(layer: Layer, ctype: str, most_positions: int = 2) -> Form:
 
 def scalar_form(layer: Layer, ctype: str, accumulates: bool) -> Form:
     """Products of single values: MLA for two positions if there are two close enough, or MULS for one."""
-    step = layer.x.stride * layer.inputs * layer.size
-    positions = 2 if accumulates and layer.x.out > 1 and step <= MOST_STEP else 1
+    positions = 2 if accumulates and layer.x.out > 1 and layer.step <= MOST_STEP else 1
     return Form(
         name=f"{f'mla{positions}' if accumulates else 'muls'}{_suffix(layer)}",
         header=INT16 if layer.size > 1 else "",

@@ -62,10 +62,10 @@ ${pad}}
 % if compact:
             int8_t window[${window_bytes}];
 % if border == "true":
-            match_cortexm_window(${window});
+            ${copy}
 % elif border:
             if (${border}) {
-                match_cortexm_window(${window});
+                ${copy}
             } else {
 ${rows_of_window(16)}\
             }
@@ -83,7 +83,7 @@ ${rows_of_window(12)}\
 % endif
             int8_t window[${window_bytes}];
             if (${border}) {
-                match_cortexm_window(${window});
+                ${copy}
 % if slack:
                 memset(&window[${window_bytes - slack}], 0, ${slack});
 % endif

@@ -38,12 +38,14 @@ if TYPE_CHECKING:
 #: Operators whose result is one of their arguments, up to the sign.
 _EXACT_OPS = frozenset(("Relu", "Max", "Min", "Neg", "Abs", "Where", "Expand"))
 
+#: Operators with limits of their own, of which two of three operations compare.
+_LIMITED = frozenset(("HardSigmoid", "HardSwish"))
 #: Operators that add floats.
 _ADDED = frozenset(("Add", "Sub"))
 #: Comparisons of floats by operator, beside extremes of several values.
 _COMPARED = {
     **dict.fromkeys(("Relu", "LeakyRelu", "PRelu"), 1),
-    **dict.fromkeys(("HardSigmoid", "HardSwish", "Clip"), 2),
+    **dict.fromkeys((*sorted(_LIMITED), "Clip"), 2),
 }
 
 #: Index text of an input element, given the input's shape as seen from the result.
@@ -86,9 +88,9 @@ class Body:
     def told_of(self, results: int) -> dict[str, int]:
         """What ``Built.told`` tells of some elements: calls by function, where ``Work`` counts all as ``special``, and
         roots as divisions; ``sums``: additions of floats, which are calls, too, on cores without instructions;
-        ``compared``: comparisons of floats; ``doubled``: products of floats and a power of two; ``rectified``:
-        additions of what Relu makes; ``unclipped``: requantisations whose shift leaves no more bits than the result
-        has."""
+        ``compared``: comparisons of floats; ``limited``: results of HardSigmoid and HardSwish; ``doubled``: products of
+        floats and a power of two; ``rectified``: additions of what Relu makes; ``unclipped``: requantisations whose
+        shift leaves no more bits than the result has."""
         real = [node for node in self.nodes if dtype_of(node.outputs[0]).kind == "f"]
         called = (n.op for n in real if n.op == "Sqrt" or _node_work(n, SCALAR_OPS[qualified_op(n)]).special)
         added = sum(node.op in _ADDED for node in real)
@@ -98,6 +100,7 @@ class Body:
         relus = {node.outputs[0].name for node in real if node.op == "Relu"}
         read = (relus & {tensor.name for tensor in node.inputs} for node in real if node.op in _ADDED)
         found |= {"unclipped": unclipped, "rectified": sum(map(bool, read))}
+        found |= {"limited": sum(node.op in _LIMITED for node in real)}
         return {name: count * results for name, count in found.items() if count}
 
 

@@ -34,6 +34,11 @@ class Product:
     weight: NDArray[np.int8]
     fill: int
 
+    @property
+    def dilation(self) -> tuple[int, int]:
+        """How far taps are apart, along y and x."""
+        return self.y.dilation, self.x.dilation
+
 
 @dataclass(frozen=True)
 class Factors:
@@ -47,15 +52,20 @@ class Factors:
     high: int
 
 
-def product_of(nodes: Sequence[gs.Node], depthwise: bool = False, flat: bool = False) -> Product | str:
+def product_of(
+    nodes: Sequence[gs.Node], depthwise: bool = False, flat: bool = False, dilated: bool = False
+) -> Product | str:
     """The layer of [Pad] convolution or product, Requant; or why it is none. ``flat``: images whose windows are single
-    positions become one row."""
+    positions become one row; ``dilated``: taps of windows may be apart."""
     node = next(node for node in nodes if "ConvInteger" in node.op or "MatMulInteger" in node.op)
     if any(optional_input(node, index) is not None for index in (2, 3)):
         return "it has zero points"
     if not is_constant(node.inputs[1]) or dtype_of(node.inputs[1]) != np.int8:
         return "the weights are computed or not int8"
-    return _dense(node) if "MatMulInteger" in node.op else _convolution(nodes, node, depthwise, flat)
+    found = _dense(node) if "MatMulInteger" in node.op else _convolution(nodes, node, depthwise, flat)
+    if isinstance(found, Product) and not dilated and found.dilation != (1, 1):
+        return f"dilation is {found.dilation[0]}x{found.dilation[1]}"
+    return found
 
 
 def _dense(node: gs.Node) -> Product | str:
@@ -85,8 +95,6 @@ def _convolution(nodes: Sequence[gs.Node], node: gs.Node, depthwise: bool, flat:
     y, x = conv.windows if len(conv.windows) == 2 else (point("y", 1), conv.windows[0])
     if any(window.before < 0 or window.after < 0 for window in (y, x)):
         return "padding crops the input"
-    if y.dilation != 1 or x.dilation != 1:
-        return f"dilation is {y.dilation}x{x.dilation}"
     values = values_of(node.inputs[1]).astype(np.int8)
     weight = values.reshape(values.shape[0], values.shape[1], y.kernel, x.kernel)
     order = (1, 2, 3, 0) if depthwise else (0, 2, 3, 1)
