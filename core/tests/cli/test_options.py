@@ -63,9 +63,11 @@ def test_less_memory(match: Match, make_model: MakeModel) -> None:
     assert manifest(match)["options"]["memory"] == {"ram": 49152}
     np.savez(match.directory / "x.npz", x=DATA)
     assert match("run", "out", "--inputs", "x.npz", "--outputs", "y.npz").code == 0
-    done = match("compile", model, "-o", "out", "--json", "--memory", "ram=48kB")
+    fused = match("compile", model, "-o", "out", "--json", "--memory", "ram=48kB").json
+    assert fused["memory"]["ram"] == {"used": 32768, "available": 48000, "caller": 32768}, "one loop over both operators"
+    done = match("compile", model, "-o", "out", "--json", "--memory", "ram=32kB")
     assert done.json["error"]["code"] == "MATCH-M001"
-    assert "needs 49152 bytes of 48000" in done.json["error"]["why"]
+    assert "needs 32768 bytes of 32000" in done.json["error"]["why"]
 
 
 def test_energy(match: Match, make_model: MakeModel) -> None:
