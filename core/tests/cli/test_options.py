@@ -64,7 +64,7 @@ def test_less_memory(match: Match, make_model: MakeModel) -> None:
     np.savez(match.directory / "x.npz", x=DATA)
     assert match("run", "out", "--inputs", "x.npz", "--outputs", "y.npz").code == 0
     fused = match("compile", model, "-o", "out", "--json", "--memory", "ram=48kB").json
-    assert fused["memory"]["ram"] == {"used": 32768, "available": 48000, "caller": 32768}, "one loop over both operators"
+    assert fused["memory"]["ram"] == {"used": 32768, "available": 48000, "caller": 32768}, "one loop over both"
     done = match("compile", model, "-o", "out", "--json", "--memory", "ram=32kB")
     assert done.json["error"]["code"] == "MATCH-M001"
     assert "needs 32768 bytes of 32000" in done.json["error"]["why"]

@@ -143,7 +143,12 @@ class Deploying:
         while True:
             scheduled, refused = self._scheduled(scheduler, overflow)
             allowed = tuple(item for item in scheduled if item.candidate.index not in barred)
-            mapping, chosen = self._mapped(scheduler, allowed, refused)
+            try:
+                mapping, chosen = self._mapped(scheduler, allowed, refused)
+            except UnsupportedError:  # those that are left cover no model
+                if (made := best or first) is None:
+                    raise
+                return made
             model = chosen.model
             deployer = Deployer(Lowering(model, scheduler, self.titles(model)), chosen.offered, overflow)
             made = Sequential(model, mapping, refused, scheduled, overflow, None, first.error if first else None)
@@ -231,9 +236,7 @@ class Deploying:
         if chosen is None:
             return None
         lowering = Lowering(chosen.model, scheduler, self.titles(chosen.model))
-        request = PlanRequest(
-            chosen.model, chosen.mapping, scheduler, lambda assignments: lowering.code(assignments).needs, overflow
-        )
+        request = PlanRequest(chosen.model, chosen.mapping, scheduler, lambda code: lowering.code(code).needs, overflow)
         deployment = stage(
             self.observer, "plan concurrently", lambda: self._by_package(request, scheduler, lowering), copies_of
         )
