@@ -143,12 +143,7 @@ class Deploying:
         while True:
             scheduled, refused = self._scheduled(scheduler, overflow)
             allowed = tuple(item for item in scheduled if item.candidate.index not in barred)
-            try:
-                mapping, chosen = self._mapped(scheduler, allowed, refused)
-            except UnsupportedError:  # those that are left cover no model
-                if (made := best or first) is None:
-                    raise
-                return made
+            mapping, chosen = self._mapped(scheduler, allowed, refused)
             model = chosen.model
             deployer = Deployer(Lowering(model, scheduler, self.titles(model)), chosen.offered, overflow)
             made = Sequential(model, mapping, refused, scheduled, overflow, None, first.error if first else None)

@@ -144,7 +144,8 @@ def _inner(used: Sequence[Candidate], offered: Sequence[Assignment]) -> Iterator
     found: list[tuple[int, int, Candidate, list[tuple[int, Candidate]]]] = []
     for wider in (item.candidate for item in offered):
         parts = {one.index: one for one in map(owner.get, wider.node_names) if one is not None}.values()
-        inner = [(tensor_bytes(one.match.output), one) for one in parts if one.match.output is not wider.match.output]
+        last = wider.node_names[-1]  # a mapping's tensors may be those of a rewritten model; names of nodes stay
+        inner = [(tensor_bytes(one.match.output), one) for one in parts if one.node_names[-1] != last]
         if inner and sum(len(one.node_names) for one in parts) == len(wider.node_names):
             found.append((-sum(size for size, _ in inner), wider.index, wider, inner))
     for _, _, wider, inner in sorted(found, key=lambda one: one[:2]):
