@@ -11,7 +11,7 @@ from match_core.contract.hardware import RequantSpec, Unit
 from match_core.ir.reader import Quant
 from match_quant.integerise_add import choose_add, largest_add_error
 from match_quant.requant import WIDE, Arithmetic, Target, arithmetics, choose_requant, shared_arithmetics
-from match_quant.requant_check import is_certainly_near, largest_error, overflows
+from match_quant.requant_check import Pair, overflows
 
 from tests.examples import examples
 
@@ -95,10 +95,10 @@ def test_the_checker_finds_the_largest_error(rows, shift, addend, multiplier):
 
     chosen = Chosen()
     chosen.multiplier, chosen.addend, chosen.shift = ms, bs, shift  # type: ignore[attr-defined]
-    found = largest_error(m, c, ms, bs, shift, t.acc_min, t.acc_max, 0, 255)
+    pair = Pair(m, c, ms, bs, shift, t.acc_min, t.acc_max)
+    found = pair.largest_error(0, 255)
     assert found == enumerated_error(t, chosen)
-    if is_certainly_near(m, c, ms, bs, shift, t.acc_min, t.acc_max):
-        assert found <= 1
+    assert found <= 1 or not pair.is_certainly_near()
 
 
 @given(channels, st.integers(8, 20), st.sampled_from([0.0, 0.4, 0.9, 1.1]))
@@ -109,10 +109,11 @@ def test_what_is_certainly_near_is_near(rows, shift, distance):
     t = target(m, c, -low, high)
     step = 1 << shift
     ms, bs = np.rint(m * step).astype(np.int64), np.rint((c + 0.5 + distance) * step).astype(np.int64)
-    certain = is_certainly_near(m, c, ms, bs, shift, t.acc_min, t.acc_max)
+    pair = Pair(m, c, ms, bs, shift, t.acc_min, t.acc_max)
+    certain = pair.is_certainly_near()
     moved = max(float(np.abs((ms / step - m) * acc).max()) for acc in (t.acc_min, t.acc_max))
     assert certain or moved + distance + 1 / step > 0.99, "it tells what the check of all steps is spared"
-    assert not certain or largest_error(m, c, ms, bs, shift, t.acc_min, t.acc_max, 0, 255) <= 1
+    assert not certain or pair.largest_error(0, 255) <= 1
 
 
 @given(st.integers(0, 2**20), st.integers(-(2**33), 2**33), st.integers(-(2**20), 0), st.integers(0, 2**20))

@@ -17,7 +17,7 @@ import numpy as np
 from match_core.contract.hardware import RequantSpec, Unit
 from numpy.typing import NDArray
 
-from match_quant.requant_check import is_certainly_near, largest_error, overflows
+from match_quant.requant_check import Pair, overflows
 
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -147,10 +147,9 @@ def choose_requant(target: Target, choices: Sequence[Arithmetic], tolerated_mism
 
 def _is_near(target: Target, found: Requant) -> bool:
     """Whether the result is within 1 everywhere. To look at every step takes longer than to choose the integers."""
-    m, c, ends = target.multiplier, target.offset, (target.acc_min, target.acc_max)
-    if is_certainly_near(m, c, found.multiplier, found.addend, found.shift, *ends):
-        return True
-    return largest_error(m, c, found.multiplier, found.addend, found.shift, *ends, target.lo, target.hi) <= 1
+    real, ends = (target.multiplier, target.offset), (target.acc_min, target.acc_max)
+    pair = Pair(*real, found.multiplier, found.addend, found.shift, *ends)
+    return pair.is_certainly_near() or pair.largest_error(target.lo, target.hi) <= 1
 
 
 def _within(target: Target, expected: _Expected, limits: Arithmetic) -> Requant | None:

@@ -3,6 +3,8 @@ accumulator where either can change. It shares no code with the choice of the in
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,66 +35,60 @@ def overflows(multiplier: Ints, addend: Ints, acc_min: Ints, acc_max: Ints, limi
     return False
 
 
-def is_certainly_near(
-    real_multiplier: Reals,
-    real_offset: Reals,
-    multiplier: Ints,
-    addend: Ints,
-    shift: int,
-    acc_min: Ints,
-    acc_max: Ints,
-) -> bool:
-    """Whether ``(acc*M + B) / 2^S`` and ``m*acc + c + 1/2`` differ by less than 1 for all accumulators in [acc_min,
-    acc_max], so that their floors differ by at most 1. The difference is linear in acc, so both ends decide. False
-    also where float64 cannot tell."""
-    worst = largest = 0.0
-    for acc in (acc_min, acc_max):
-        integer = (acc * multiplier + addend) / 2.0**shift
-        real = real_multiplier * acc + real_offset + 0.5
-        largest = max(largest, float(np.abs(integer).max(initial=0.0)), float(np.abs(real).max(initial=0.0)))
-        worst = max(worst, float(np.abs(integer - real).max(initial=0.0)))
-    return worst < 1 - _MARGIN and largest < _EXACT_END
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two functions of the accumulators acc in [``acc_min``, ``acc_max``]: ``floor(m*acc + c + 1/2)`` in real numbers,
+    and ``floor((acc*M + B) / 2^S)`` in integers. All but the shift S have one number for each channel."""
 
+    real_multiplier: Reals
+    real_offset: Reals
+    multiplier: Ints
+    addend: Ints
+    shift: int
+    acc_min: Ints
+    acc_max: Ints
 
-def largest_error(
-    real_multiplier: Reals,
-    real_offset: Reals,
-    multiplier: Ints,
-    addend: Ints,
-    shift: int,
-    acc_min: Ints,
-    acc_max: Ints,
-    lo: int,
-    hi: int,
-) -> int:
-    """The largest ``|clip(floor((acc*M + B) / 2^S)) - clip(round(m*acc + c))|`` over all integers acc in
-    [acc_min, acc_max], all channels.
+    def is_certainly_near(self) -> bool:
+        """Whether both differ by less than 1 before they are rounded, for all accumulators, so that the results differ
+        by at most 1. The difference is linear in acc, so both ends decide. False also where float64 cannot tell."""
+        worst = largest = 0.0
+        for acc in (self.acc_min, self.acc_max):
+            integer = (acc * self.multiplier + self.addend) / 2.0**self.shift
+            real = self.real_multiplier * acc + self.real_offset + 0.5
+            largest = max(largest, float(np.abs(integer).max(initial=0.0)), float(np.abs(real).max(initial=0.0)))
+            worst = max(worst, float(np.abs(integer - real).max(initial=0.0)))
+        return worst < 1 - _MARGIN and largest < _EXACT_END
 
-    Both are monotonic step functions of acc, so their difference changes only where one of them steps. For each of the
-    ``hi - lo`` steps it evaluates the first accumulator behind it, and both ends; or all accumulators if those are
-    fewer.
-    """
-    worst = 0
-    for first in range(0, multiplier.size, _ROWS):
-        part = slice(first, first + _ROWS)
-        m, b, low, high = (values[part, None] for values in (multiplier, addend, acc_min, acc_max))
-        real_m, real_b = real_multiplier[part, None], real_offset[part, None]
-        span = int(np.max(high - low))
-        if span <= _STEP_POINTS * (hi - lo):
-            points = np.minimum(low + np.arange(span + 1, dtype=np.int64), high)
-        else:
-            points = _behind_steps(real_m, real_b, m, b, shift, low, high, lo, hi)
-        integer = points * m
-        integer += b
-        integer >>= shift
-        real = real_m * points
-        real += real_b
-        real += 0.5
-        np.floor(real, out=real)
-        np.clip(real, lo, hi, out=real)
-        real -= np.clip(integer, lo, hi, out=integer)
-        worst = max(worst, int(real.max()), -int(real.min()))
-    return worst
+    def largest_error(self, lo: int, hi: int) -> int:
+        """The largest difference of the results, clipped to [``lo``, ``hi``], over all accumulators and channels.
+
+        Both are monotonic step functions of acc, so their difference changes only where one of them steps. For each of
+        the ``hi - lo`` steps it evaluates the first accumulator behind it, and both ends; or all accumulators if those
+        are fewer.
+        """
+        worst = 0
+        for first in range(0, self.multiplier.size, _ROWS):
+            part = slice(first, first + _ROWS)
+            m, b, low, high = (
+                values[part, None] for values in (self.multiplier, self.addend, self.acc_min, self.acc_max)
+            )
+            real_m, real_b = self.real_multiplier[part, None], self.real_offset[part, None]
+            span = int(np.max(high - low))
+            if span <= _STEP_POINTS * (hi - lo):
+                points = np.minimum(low + np.arange(span + 1, dtype=np.int64), high)
+            else:
+                points = _behind_steps(real_m, real_b, m, b, self.shift, low, high, lo, hi)
+            integer = points * m
+            integer += b
+            integer >>= self.shift
+            real = real_m * points
+            real += real_b
+            real += 0.5
+            np.floor(real, out=real)
+            np.clip(real, lo, hi, out=real)
+            real -= np.clip(integer, lo, hi, out=integer)
+            worst = max(worst, int(real.max()), -int(real.min()))
+        return worst
 
 
 def _behind_steps(
