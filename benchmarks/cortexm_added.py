@@ -1,7 +1,7 @@
 """Figures of forms and counts that have none yet, from the newest kinds of made layers alone.
 
 ``python -m benchmarks.cortexm_added [CORE ...]`` counts a tenth of what ``benchmarks.cortexm_fit`` does: the networks
-of ``cortexm_made.newest_networks``, which the latter has, too. Figures that are there stay as they are; counts of own
+of ``cortexm_apart.newest_networks``, which the latter has, too. Figures that are there stay as they are; counts of own
 kernels that have none get what the others leave of each layer. The next whole fit decides all figures.
 """
 
@@ -17,9 +17,9 @@ import numpy as np
 from match_cortexm.cores import CORE_NAMED
 from match_cortexm.figures import FILE, GENERAL, LIKE, OWN, OWN_FILE, figures_of
 
+from benchmarks.cortexm_apart import newest_networks
 from benchmarks.cortexm_counts import CORES, Layer, explored_layers
 from benchmarks.cortexm_fit import COLLECTED, Figures, fitted, nonnegative, total, write
-from benchmarks.cortexm_made import newest_networks
 
 
 def added_counts(layers: Sequence[Layer], known: Mapping[str, float]) -> Figures:

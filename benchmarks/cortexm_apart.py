@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -20,7 +20,7 @@ from benchmarks.cortexm_ahead import (
     scaled_channels,
     shuffled,
 )
-from benchmarks.cortexm_net import Net, middle
+from benchmarks.cortexm_net import Net, middle, networks_of
 
 
 def _apart(net: Net, line: bool) -> None:
@@ -162,3 +162,16 @@ PADDED_KINDS: dict[str, Callable[[Net], None]] = {
 APART_FEW_KINDS: dict[str, Callable[[Net], None]] = {f"apart_few_{number}": _apart_few for number in range(4)}
 #: Of int16 networks: those with kernels on integers.
 APART_WIDE_KINDS = {name: APART_KINDS[name] for name in APART_KINDS if name.startswith("apart")}
+
+
+def newest_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -> Iterator[Net]:
+    """Networks of the newest kinds, which are some of ``cortexm_made.made_networks``."""
+    if wide and not quantised:
+        return
+    rng = np.random.default_rng([seed, 3, 2] if wide else [seed, int(quantised), 15])
+    yield from networks_of(Net(rng, quantised, wide), APART_WIDE_KINDS if wide else APART_KINDS, rounds)
+    if not wide:
+        rng = np.random.default_rng([seed, int(quantised), 16])
+        yield from networks_of(Net(rng, quantised), APART_LAST_KINDS, rounds)
+        rng = np.random.default_rng([seed, int(quantised), 17])
+        yield from networks_of(Net(rng, quantised), APART_FEW_KINDS if quantised else PADDED_KINDS, rounds)

@@ -6,12 +6,12 @@ A network has many layers, each with inputs and an output of its own, so that on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from onnx import helper
 
-from benchmarks.cortexm_apart import APART_FEW_KINDS, APART_KINDS, APART_LAST_KINDS, APART_WIDE_KINDS, PADDED_KINDS
+from benchmarks.cortexm_apart import newest_networks
 from benchmarks.cortexm_blocks import BLOCK_KINDS, JOINED_KINDS
 from benchmarks.cortexm_every import EVERY_KINDS
 from benchmarks.cortexm_gates import GATE_KINDS
@@ -20,15 +20,12 @@ from benchmarks.cortexm_integer import FEW_KINDS, QUANTLIB_KINDS
 from benchmarks.cortexm_later import LATER_KINDS
 from benchmarks.cortexm_more import MORE_INTEGER_KINDS, MORE_KINDS
 from benchmarks.cortexm_moved import MOVED_KINDS, concat, deep_transpose, heads, pad, slice_, transpose
-from benchmarks.cortexm_net import Net, some_channels, some_image, some_rows
+from benchmarks.cortexm_net import Net, networks_of, some_channels, some_image, some_rows
 from benchmarks.cortexm_odd import ODD_INTEGER_KINDS, ODD_KINDS
 from benchmarks.cortexm_rare import RARE_INTEGER_KINDS, RARE_KINDS
 from benchmarks.cortexm_rows import row_kinds
 from benchmarks.cortexm_small import SMALL_KINDS
 from benchmarks.cortexm_written import ends, real_sum, tied_average, written, written_average
-
-#: Layers of a network, and bytes of its inputs.
-LAYERS, MOST_BYTES = 28, 400_000
 
 
 def _activated(net: Net, name: str) -> str:
@@ -340,27 +337,3 @@ def made_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -
         for _ in range(2 * rounds):
             _dense(net, 1)
         yield net
-
-
-def newest_networks(seed: int, rounds: int, quantised: bool, wide: bool = False) -> Iterator[Net]:
-    """Those of them whose kinds are the newest."""
-    if wide and not quantised:
-        return
-    rng = np.random.default_rng([seed, 3, 2] if wide else [seed, int(quantised), 15])
-    yield from networks_of(Net(rng, quantised, wide), APART_WIDE_KINDS if wide else APART_KINDS, rounds)
-    if not wide:
-        rng = np.random.default_rng([seed, int(quantised), 16])
-        yield from networks_of(Net(rng, quantised), APART_LAST_KINDS, rounds)
-        rng = np.random.default_rng([seed, int(quantised), 17])
-        yield from networks_of(Net(rng, quantised), APART_FEW_KINDS if quantised else PADDED_KINDS, rounds)
-
-
-def networks_of(net: Net, kinds: Mapping[str, Callable[[Net], None]], rounds: int) -> Iterator[Net]:
-    """Networks of these kinds of layers."""
-    for _ in range(rounds):
-        for make in kinds.values():
-            if len(net.outputs) >= LAYERS or net.bytes_ >= MOST_BYTES:
-                yield net
-                net = Net(net.rng, net.quantised, net.wide)
-            make(net)
-    yield net

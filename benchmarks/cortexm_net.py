@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 #: Operators that sum what they read, and shares of zeros in it.
 SUMS = ("Conv", "Gemm", "MatMul", "AveragePool")
 ZEROS = (0.0, 0.5, 0.2, 0.7, 0.4, 0.9, 0.1, 0.6, 0.3, 0.8)
+#: Layers of a network, and bytes of its inputs.
+LAYERS, MOST_BYTES = 28, 400_000
 
 
 @dataclass
@@ -160,3 +163,14 @@ def middle(net: Net, channels: int, height: int, width: int) -> str:
     first = net.between(1, 4)
     y = net.add("Conv", net.source(1, first, height, width), net.weight(channels, first, 1, 1))
     return net.between_layers(y)
+
+
+def networks_of(net: Net, kinds: Mapping[str, Callable[[Net], None]], rounds: int) -> Iterator[Net]:
+    """Networks of these kinds of layers."""
+    for _ in range(rounds):
+        for make in kinds.values():
+            if len(net.outputs) >= LAYERS or net.bytes_ >= MOST_BYTES:
+                yield net
+                net = Net(net.rng, net.quantised, net.wide)
+            make(net)
+    yield net

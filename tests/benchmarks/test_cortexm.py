@@ -6,9 +6,10 @@ import numpy as np
 from match_cortexm.figures import OWN
 
 from benchmarks.cortexm_added import added_counts
+from benchmarks.cortexm_apart import newest_networks
 from benchmarks.cortexm_counts import Layer
 from benchmarks.cortexm_layers import merged, summary
-from benchmarks.cortexm_made import made_networks, newest_networks
+from benchmarks.cortexm_made import made_networks
 
 PAGE = """<!-- cortexm-model -->
 | cortex_m0plus | int8 | 210 | 0.4 | 17.3 | 0 | 0 | 0 |
