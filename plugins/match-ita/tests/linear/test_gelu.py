@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 
+import match_ita.passes.gelu_fit as gelu_fit
 import numpy as np
 import onnx_graphsurgeon as gs
 import pytest
@@ -83,6 +84,26 @@ def test_a_gelu_is_recognised_with_its_scales(scale_x: float, zero_x: int, more:
     assert found is not None and found.residual < 0.75
     assert abs(found.scale_x / scale_x - 1) < 0.05 and abs(found.scale_y / scale_y - 1) < 0.05
     assert abs(found.zero_x - zero_x) <= 1 and abs(found.zero_y - (-119 + more)) < 1
+
+
+@given(
+    st.floats(0.008, 0.15), st.integers(-128, 127), st.floats(0.005, 0.08), st.integers(-128, 90), st.integers(0, 99)
+)
+@example(0.0625, -106, 0.0625, 0, 1)  # the best zero point is the least one
+@settings(max_examples=15, deadline=None)
+def test_all_zero_points_give_no_better_fit(
+    scale_x: float, zero_x: int, scale_y: float, zero_y: int, noise: int
+) -> None:
+    """Tables with and without noise; a step of 1 tries every zero point."""
+    entries = gelu_table(scale_x, zero_x, scale_y, zero_y)
+    entries += np.random.default_rng(noise).integers(-1, 2, entries.size) * (noise % 2)
+    entries = np.clip(entries, -128, 127).astype(np.int8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gelu_fit, "_STRIDE", 1)
+        full = fit(entries)
+    found = fit(entries)
+    assert (found is None) == (full is None)
+    assert found is None or full is None or found.rms <= 1.001 * full.rms
 
 
 @pytest.mark.parametrize("kind", ["relu", "line", "constant", "coarse", "tanh"])

@@ -16,7 +16,8 @@ _VALUES = np.arange(-128, 128)
 _LEAST, _OFFSETS = -255, np.arange(-255, 256)
 #: Scales of the input that are tried.
 _SCALE_MIN, _SCALE_MAX, _STEPS = 0.005, 0.25, 48
-#: One in so many zero points is tried first, then all around the best ones: the error has few valleys.
+#: One in so many zero points is tried first, then all around the best ones: the error has few valleys (a test compares
+#: this with all zero points).
 _STRIDE, _TOPS = 4, 3
 #: A GELU that is told from a ReLU or a straight line: its least value, -0.17, is at least 2 LSB below its zero, and the
 #: table reaches from below x = -1 to above x = 1.
@@ -73,7 +74,8 @@ def fit(table: NDArray[np.int8]) -> GeluTable | None:
     for _ in range(6):
         near = best.scale_x * np.geomspace(1 / step, step, 13)
         curves = gelu(_OFFSETS * near[:, None])
-        for candidate in [_best_of(y, zero, near, curves) for zero in range(best.zero_x - 1, best.zero_x + 2)]:
+        beside = range(max(best.zero_x - 1, -128), min(best.zero_x + 1, 127) + 1)
+        for candidate in [_best_of(y, zero, near, curves) for zero in beside]:
             best = candidate if candidate is not None and candidate.rms < best.rms else best
         step **= 0.3
     return best if best.is_gelu else None
