@@ -9,7 +9,7 @@ from benchmarks.stacked import stack
 
 
 def _layer(width: int) -> onnx.ModelProto:
-    weights = np.random.default_rng(1).integers(-9, 9, (width, width)).astype(np.int8)
+    weights = np.random.default_rng(1).integers(-4, 9, (width, width)).astype(np.int8)
     nodes = [
         helper.make_node("DequantizeLinear", ["weights", "scale"], ["dequantised"], "dequantise"),
         helper.make_node("MatMul", ["x", "dequantised"], ["product"], "product"),

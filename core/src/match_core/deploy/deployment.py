@@ -116,14 +116,19 @@ class Lowering:
     scheduler: Scheduler
     title: Title
 
-    def apis(self, assignments: Sequence[Assignment]) -> dict[str, UnitApi]:
+    def apis(self, assignments: Sequence[Assignment], copies: bool = False) -> dict[str, UnitApi]:
         """The interfaces of the units that run them; in a concurrent program also the host's, which runs the tasks of
-        units without a dispatch loop."""
+        units without a dispatch loop; in a sequential one that ``copies`` tensors, also one that the host copies with.
+        """
         plugins, soc = self.scheduler.plugins, self.scheduler.soc
         used = {unit for assignment in assignments for unit in assignment.candidate.units}
         if soc.mode == "concurrent" and used & self.scheduler.blocking_units:
             used.add(soc.host)
-        return {unit.name: plugins.emit_api(soc, unit) for unit in self.scheduler.units if unit.name in used}
+        units = [unit for unit in self.scheduler.units if copies or unit.name in used]
+        apis = {unit.name: plugins.emit_api(soc, unit) for unit in units}
+        copying = [name for name, api in sorted(apis.items()) if api.swap is not None and api.swap.wait]
+        used.update(copying[:1] if used.isdisjoint(copying) else ())
+        return {name: api for name, api in apis.items() if name in used}
 
     def code(self, assignments: tuple[Assignment, ...]) -> Code:
         """Their code in this order, which determines the numbers of functions and constants."""
@@ -140,4 +145,5 @@ class Lowering:
         ordered = tuple(task.assignment for task in program.tasks)
         if code is None or any(one is not other for one, other in zip(ordered, mapping.assignments, strict=True)):
             code = self.code(ordered)
-        return Deployment(mapping, program, unrestricted(program, code.lowered), code.pool, self.apis(ordered))
+        apis = self.apis(ordered, bool(program.swaps) and not program.queues)
+        return Deployment(mapping, program, unrestricted(program, code.lowered), code.pool, apis)

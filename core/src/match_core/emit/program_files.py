@@ -141,10 +141,12 @@ class ProgramEmitter:
         return tuple(sorted({*self._units(), *(queue.name for queue in self.queues if queue.kind == "host")}))
 
     def _shipped_units(self) -> tuple[str, ...]:
-        """The units whose runtime files the program includes; in a concurrent program also the host, which waits."""
+        """The units whose runtime files the program includes; in a concurrent program also the host, which waits; in a
+        sequential one also a unit that the host copies with."""
         waiting = {self.soc.host} if self.queues and self.soc.host in self.request.apis else set()
         busy = {unit for task in self.request.program.tasks for unit in task.assignment.candidate.pattern.occupies}
-        return tuple(sorted({*self._units(), *waiting, *busy}))
+        copying = sorted(name for name, api in self.request.apis.items() if api.swap == self.copies)
+        return tuple(sorted({*self._units(), *waiting, *busy, *(copying[:1] if self.copies is not None else ())}))
 
     def _runtime(self, unit: str) -> tuple[RuntimeFile, ...]:
         api, kernels = self.request.apis[unit], self._kernels(unit)

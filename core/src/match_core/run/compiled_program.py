@@ -80,14 +80,18 @@ def soc_of_program(document: Mapping[str, Any], plugins: Plugins) -> Soc:
 
 
 def units_of_program(document: Mapping[str, Any], plugins: Plugins) -> tuple[str, dict[str, UnitApi]]:
-    """The host unit's name, and the interfaces of the host and of the units that the program uses. ``document``: the
-    manifest. UsageError MATCH-U030 if the target has no such units."""
+    """The host unit's name, and the interfaces of the host and of the units that the program uses, with one that the
+    host copies with. ``document``: the manifest. UsageError MATCH-U030 if the target has no such units."""
     soc = soc_of_program(document, plugins)
     used = {node["unit"] for node in document["nodes"] if node["emitted"]} | {soc.host}
-    apis = {unit.name: plugins.emit_api(soc, unit) for unit in plugins.units_of(soc) if unit.name in used}
+    copies = bool(document["stores"] or document["swap"])
+    units = [unit for unit in plugins.units_of(soc) if copies or unit.name in used]
+    apis = {unit.name: plugins.emit_api(soc, unit) for unit in units}
     for unit in sorted(used - set(apis)):
         raise _no_program(document["name"], f"{NAME} was changed: {soc.name} has no unit {unit[:80]!r}")
-    if (document["stores"] or document["swap"]) and not any(api.twin.load_store for api in apis.values()):
+    stored = [name for name, api in sorted(apis.items()) if api.twin.load_store]
+    apis = {name: api for name, api in apis.items() if name in used or (name in stored[:1] and used.isdisjoint(stored))}
+    if copies and not stored:
         raise _no_program(document["name"], f"{NAME} was changed: it has a store, but the twin of {soc.name} has none")
     return soc.host, apis
 

@@ -136,7 +136,8 @@ class Chooser:
         if resident > capacity or not shape.exact.issuperset(shape.crossing):
             return
         touched = frozenset(shape.most)
-        movable = [n for n in shape.crossing if n not in network.ends and network.sizes[n] > capacity // AWAY_PART]
+        fixed = {*network.ends, *network.axes}
+        movable = [n for n in shape.crossing if n not in fixed and network.sizes[n] > capacity // AWAY_PART]
         movable = [] if self.link is None else movable
         for number in range(len(movable) + 1):
             for away in combinations(movable, number):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from match_core.contract.geometry import far_bytes
 from match_core.map.dataflow import tensor_bytes
 
-from match_beyond.rows import AXIS, RowRule, computed, height, rule_of, turned_axes
+from match_beyond.divisible import pointwise, rule_of, turned_axes
+from match_beyond.rows import RowRule, computed, height, row_axis
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -46,7 +47,8 @@ class Network:
     """``last``: the position of the last layer that reads a tensor, by name; ``made``: of the layer that makes it;
     ``ends``: graph inputs and outputs, which the caller provides in the home memory; ``leads``: by result and input,
     the bytes that the result must begin before the input to overwrite it; ``axes``: of rows, by tensor, where it is not
-    axis 1; ``shown``: by tensor that a view reads or makes, the one whose bytes it may share, through other tensors."""
+    the first with more than one index; ``shown``: by tensor that a view reads or makes, the one whose bytes it may
+    share, through other tensors."""
 
     layers: tuple[Layer, ...]
     tensors: dict[str, gs.Tensor]
@@ -66,9 +68,10 @@ class Network:
         for node in graph.nodes:
             for tensor in node.inputs:
                 readers.setdefault(tensor.name, set()).add(node.name)
-        inputs, outputs = ({tensor.name for tensor in ends} for ends in (graph.inputs, graph.outputs))
-        layers, tensors = [], {tensor.name: tensor for tensor in graph.inputs}
-        axes: dict[str, int] = {}
+        outputs = {tensor.name for tensor in graph.outputs}
+        layers: list[Layer] = []
+        divisible: list[int] = []
+        tensors: dict[str, gs.Tensor] = {tensor.name: tensor for tensor in graph.inputs}
         shown: dict[str, str] = {}
         for assignment in mapping.assignments:
             candidate = assignment.candidate
@@ -81,15 +84,16 @@ class Network:
             tensors.update((tensor.name, tensor) for tensor in made)
             constants = sum(far_bytes(o) for o in candidate.workload.operands if o.role == "constant")
             makes = tuple(tensor.name for tensor in leaving)
-            turned = turned_axes(nodes)
-            if all(name in inputs and readers[name] <= names for name in reads):
-                axes.update(turned)
             if candidate.pattern.view:
                 for name in (*list(reads)[1:], *makes):
                     shown[_whose(shown, name)] = _whose(shown, next(iter(reads), name))
-            steps = () if candidate.pattern.view or len(makes) != 1 else _steps(nodes, axes)
+            elif len(makes) == 1:
+                divisible.append(len(layers))
             cycles = assignment.schedule.cost.total_cycles
-            layers.append(Layer(nodes, tuple(reads), makes, cycles, constants, steps))
+            layers.append(Layer(nodes, tuple(reads), makes, cycles, constants, ()))
+        axes = _axes(layers, divisible, readers, outputs)
+        for position in divisible:
+            layers[position] = replace(layers[position], steps=_steps(layers[position].nodes, axes))
         last, where = {name: len(layers) for name in outputs}, {}
         for position, layer in enumerate(layers):
             where.update(dict.fromkeys(layer.makes, position))
@@ -119,7 +123,7 @@ class Network:
 
     def axis(self, name: str) -> int:
         """The axis of a tensor's rows."""
-        return self.axes.get(name, AXIS)
+        return self.axes[name] if name in self.axes else row_axis(self.tensors[name])
 
     def row_bytes(self, name: str) -> int:
         """Bytes of a row."""
@@ -140,6 +144,30 @@ def _whose(shown: Mapping[str, str], name: str) -> str:
     return name
 
 
+def _axes(
+    layers: Sequence[Layer], divisible: Sequence[int], readers: Mapping[str, set[str]], outputs: Container[str]
+) -> dict[str, int]:
+    """The axis of rows of tensors that layers transpose, and of those in the layers before that compute them element by
+    element; nothing else reads them. They are inputs of the network, or begin behind a layer that cannot be divided."""
+    made = {name: position for position, layer in enumerate(layers) for name in layer.makes}
+    axes: dict[str, int] = {}
+    for layer in (layers[position] for position in divisible):
+        found, reader = turned_axes(layer.nodes), layer
+        if not found or len(layer.reads) != 1:
+            continue
+        axis = next(iter(found.values()))
+        while (name := reader.reads[0]) not in outputs and readers[name] <= {node.name for node in reader.nodes}:
+            position = made.get(name)
+            if position is None or position not in divisible or not _steps(layers[position].nodes, {}):
+                axes.update(found)
+                break
+            reader = layers[position]
+            if len(reader.reads) != 1 or not pointwise(reader.nodes):
+                break
+            found.update((tensor.name, axis) for node in reader.nodes for tensor in computed(node))
+    return axes
+
+
 def _steps(nodes: tuple[gs.Node, ...], axes: Mapping[str, int]) -> tuple[Step, ...]:
     steps = []
     for node in nodes:
@@ -147,4 +175,5 @@ def _steps(nodes: tuple[gs.Node, ...], axes: Mapping[str, int]) -> tuple[Step, .
         if rule is None:
             return ()
         steps.append(Step(node.name, node.outputs[0].name, tuple(t.name for t in computed(node)), rule))
-    return tuple(steps) if height(nodes[-1].outputs[0]) > 1 else ()
+    result = nodes[-1].outputs[0]
+    return tuple(steps) if height(result, row_axis(result)) > 1 else ()

@@ -12,7 +12,8 @@ from match_core.contract.model import qualified_op
 from match_core.ir.editor import Editor
 from match_core.ir.topology import is_constant
 
-from match_beyond.rows import AXIS, Rows, divided
+from match_beyond.divisible import divided
+from match_beyond.rows import Rows, row_axis
 from match_beyond.stripes import Stripe, crossing_of, stripes_of
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class _Have:
 
     tensor: gs.Variable
     rows: Rows
-    axis: int = AXIS
+    axis: int
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class _Rewriter:
         for name in layer.reads:
             if name in self.choice.away:
                 tensor = self.tensors[name]
-                near = self._slice(tensor, Rows(0, int(tensor.shape[_axis(tensor)])), f"{name}_near", nodes)
+                near = self._slice(tensor, Rows(0, int(tensor.shape[row_axis(tensor)])), f"{name}_near", nodes)
                 for node in nodes:
                     node.inputs = [near if other is tensor else other for other in node.inputs]
         self.ordered += nodes
@@ -153,9 +154,10 @@ class _Rewriter:
         self, node: gs.Node, cut: Cut, inputs: list[gs.Tensor], result: gs.Variable, stripe: _Stripe
     ) -> _Have:
         """Add the part of a node that computes the rows of a stripe, behind those that the stripe before has kept."""
-        attributes, constants = divided(self.originals[node.name], cut)
+        axis = self.network.axis(result.name)
+        attributes, constants = divided(self.originals[node.name], cut, axis)
         read = [self._read(node, cut, tensor, position, constants, stripe) for position, tensor in enumerate(inputs)]
-        shape, axis = [int(size) for size in result.shape], self.network.axis(result.name)
+        shape = [int(size) for size in result.shape]
         shape[axis] = cut.made.count
         name, origin = f"{node.name}_stripe{stripe.number}", self.editor.origin(node)
         output = self.editor.variable(f"{result.name}_stripe{stripe.number}", result.dtype, shape)
@@ -197,10 +199,11 @@ class _Rewriter:
 
     def _outside(self, tensor: gs.Variable, node: gs.Node, stripe: _Stripe) -> _Have:
         """Rows of a tensor that was made before the run: copied from the store, or the whole tensor."""
+        axis = self.network.axis(tensor.name)
         if tensor.name in self.choice.away:
             rows = stripe.plan.rows[tensor.name]
-            return _Have(self._slice(tensor, rows, f"{tensor.name}_near{stripe.number}", [node]), rows)
-        return _Have(tensor, Rows(0, self.network.height(tensor.name)), self.network.axis(tensor.name))
+            return _Have(self._slice(tensor, rows, f"{tensor.name}_near{stripe.number}", [node]), rows, axis)
+        return _Have(tensor, Rows(0, self.network.height(tensor.name)), axis)
 
     def _rows(self, have: _Have, rows: Rows, node: gs.Node, stripe: _Stripe) -> gs.Variable:
         """A tensor of these rows: the one that exists, or a slice of it, which all nodes of the stripe share."""
@@ -223,7 +226,7 @@ class _Rewriter:
         copied: bool = False,
     ) -> gs.Variable:
         """Rows of a tensor: a part, or a node that a unit computes where they are ``copied`` or not contiguous."""
-        axis = _axis(tensor) if axis is None else axis
+        axis = row_axis(tensor) if axis is None else axis
         shape = [int(size) for size in tensor.shape]
         shape[axis] = rows.count
         ranges = [np.array([value], np.int64) for value in (rows.first, rows.end, axis, 1)]
@@ -238,18 +241,10 @@ class _Rewriter:
     def _concat(self, pieces: list[gs.Variable], whole: gs.Variable) -> None:
         makers = [piece.inputs[0] for piece in pieces]
         origin = self.editor.origin(*makers[:1])
-        attributes = {"axis": _axis(whole)}
+        attributes = {"axis": row_axis(whole)}
         name = f"{whole.name}_whole"
         self._part(self.editor.add("Concat", pieces, [whole], name=name, origin=origin, attrs=attributes))
 
     def _part(self, node: gs.Node) -> None:
         self.parts.add(node.name)
         self.ordered.append(node)
-
-
-def _axis(tensor: gs.Tensor) -> int:
-    """The axis along which parts are contiguous: rows of pictures, else the first axis with more than one index."""
-    sizes = [int(size) for size in tensor.shape]
-    if len(sizes) == 4 and sizes[0] == 1:
-        return AXIS
-    return next((axis for axis, size in enumerate(sizes) if size > 1), len(sizes) - 1)

@@ -139,7 +139,9 @@ def least_bytes(request: FitRequest, network: Network) -> tuple[int, str]:
     ends, most, where = {network.whose(name) for name in network.ends}, 0, ""
     for position, layer in enumerate(network.layers):
         names = dict.fromkeys((*layer.reads, *layer.makes))
-        divided = layer.steps and (found := extents_of(network, position, position + 1, (1,))) and found.legal[0]
+        found = extents_of(network, position, position + 1, (1,)) if layer.steps else None
+        turned = not network.axes.keys().isdisjoint(layer.makes)
+        divided = turned or (found is not None and found.legal[0])
         apart: dict[str, int] = {}
         for name in names:
             size = _row(network, position, name) if divided else network.sizes[name]

@@ -63,10 +63,10 @@ def extents_of(
     network: Network, first: int, end: int, counts: Sequence[int], kept: Container[str] = ()
 ) -> Extents | None:
     """The rows of layers [first, end), all of which can be divided, in each of these numbers of stripes; ``kept``:
-    results that are read inside of the run only. None if the last layer's result is not read outside, or another
-    layer's result is not read at all."""
+    results that are read inside of the run only. None if the last layer's result is not read outside, another layer's
+    result is not read at all, or rows of a result that is read outside are not contiguous."""
     layers, crossing = network.layers[first:end], crossing_of(network, first, end)
-    if layers[-1].makes[0] not in crossing:
+    if layers[-1].makes[0] not in crossing or not network.axes.keys().isdisjoint(crossing):
         return None
     number = np.concatenate([np.arange(count) for count in counts])
     total = np.repeat(np.asarray(counts, np.int64), counts)
