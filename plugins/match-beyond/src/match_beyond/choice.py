@@ -136,13 +136,15 @@ class Chooser:
         if resident > capacity or not shape.exact.issuperset(shape.crossing):
             return
         touched = frozenset(shape.most)
-        fixed = {*network.ends, *network.axes}
+        fixed = {*network.ends, *network.lent, *network.axes}
         movable = [n for n in shape.crossing if n not in fixed and network.sizes[n] > capacity // AWAY_PART]
-        movable = [] if self.link is None else movable
+        # Nothing would be computed between a copy to a view and one away from it.
+        view = run.count == 1 and network.layers[run.first].view and not state.isdisjoint(shape.most)
+        movable = [] if self.link is None or view else movable
         for number in range(len(movable) + 1):
             for away in combinations(movable, number):
                 kept = [name for name in shape.crossing if name not in away]
-                used = resident + sum(network.sizes[name] for name in kept if name not in network.ends)
+                used = resident + sum(network.sizes[name] for name in kept if name not in network.ends | network.lent)
                 used -= self._saved(run, state) if not away else 0
                 need = self._need(run, frozenset((*state, *away)) & touched)
                 moved = 0

@@ -47,7 +47,7 @@ _ALONG = (
     *_named(_ARITH, "LayerNormI8 LayerNormRequantI8 LayerNormRequantU8 RmsNormI8"),
     *_named("", "Softmax LogSoftmax LayerNormalization RMSNormalization"),
 )
-#: Products of rows with a constant matrix.
+#: Products of rows with a constant matrix, or of pairs of matrices.
 _PRODUCTS = ("MatMul", "MatMulInteger", _ARITH + "MatMulIntegerI16")
 #: A Resize that repeats rows and pixels.
 _REPEATING = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
@@ -197,14 +197,20 @@ def _resized(place: _Place) -> RowRule | None:
 
 
 def _product(place: _Place) -> RowRule | None:
-    """Rows that a constant matrix is multiplied with; ``place.axis`` is not the axis of sums."""
+    """Rows that a constant matrix is multiplied with, or pairs of matrices; the axis of sums is not that of rows."""
     node = place.node
-    rows = not is_constant(node.inputs[0]) and is_constant(node.inputs[1]) and node.inputs[1].values.ndim == 2
-    if not rows or not place.inner(-1) or int(node.attrs.get("transA", 0)):
+    if any(is_constant(tensor) for tensor in node.inputs[:1]) or not place.inner(-1) or node.attrs.get("transA", 0):
         return None
-    if node.op != "Gemm" and len(node.inputs) > 2 and node.inputs[2].name and node.inputs[2].values.size > 1:
+    matrix = is_constant(node.inputs[1]) and node.inputs[1].values.ndim == 2
+    if not matrix and (is_constant(node.inputs[1]) or not place.inner(-2)):
+        return None
+    if node.op != "Gemm" and any(tensor.name and not _one(tensor) for tensor in node.inputs[2:3]):
         return None
     return place.plain if _flat(node, place, 1) else None
+
+
+def _one(tensor: gs.Tensor) -> bool:
+    return is_constant(tensor) and tensor.values.size == 1
 
 
 def divided(node: gs.Node, cut: Cut, axis: int) -> tuple[dict[str, object], dict[int, Values]]:

@@ -32,7 +32,8 @@ class Step:
 @dataclass(frozen=True)
 class Layer:
     """An assignment of the mapping: its nodes in order, the tensors that it reads from others and makes for others, its
-    modelled cycles and bytes of its constants. ``steps``: its operators if it can be divided along rows, else empty."""
+    modelled cycles and bytes of its constants. ``steps``: its operators if it can be divided along rows, else empty;
+    ``view``: it has no code, and its result is where its inputs are."""
 
     nodes: tuple[gs.Node, ...]
     reads: tuple[str, ...]
@@ -40,6 +41,7 @@ class Layer:
     cycles: int
     constant_bytes: int
     steps: tuple[Step, ...]
+    view: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Network:
     ``ends``: graph inputs and outputs, which the caller provides in the home memory; ``leads``: by result and input,
     the bytes that the result must begin before the input to overwrite it; ``axes``: of rows, by tensor, where it is not
     the first with more than one index; ``shown``: by tensor that a view reads or makes, the one whose bytes it may
-    share, through other tensors."""
+    share, through other tensors; ``lent``: views of graph inputs, which take no bytes of their own."""
 
     layers: tuple[Layer, ...]
     tensors: dict[str, gs.Tensor]
@@ -59,6 +61,7 @@ class Network:
     leads: dict[tuple[str, str], int] = field(default_factory=dict)
     axes: dict[str, int] = field(default_factory=dict)
     shown: dict[str, str] = field(default_factory=dict)
+    lent: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, model: Model, mapping: Mapped, overlaps: Sequence[Overwrite] = ()) -> Network:
@@ -68,11 +71,12 @@ class Network:
         for node in graph.nodes:
             for tensor in node.inputs:
                 readers.setdefault(tensor.name, set()).add(node.name)
-        outputs = {tensor.name for tensor in graph.outputs}
+        inputs, outputs = ({tensor.name for tensor in ends} for ends in (graph.inputs, graph.outputs))
         layers: list[Layer] = []
         divisible: list[int] = []
         tensors: dict[str, gs.Tensor] = {tensor.name: tensor for tensor in graph.inputs}
         shown: dict[str, str] = {}
+        lent: set[str] = set()
         for assignment in mapping.assignments:
             candidate = assignment.candidate
             nodes = candidate.match.nodes
@@ -87,10 +91,12 @@ class Network:
             if candidate.pattern.view:
                 for name in (*list(reads)[1:], *makes):
                     shown[_whose(shown, name)] = _whose(shown, next(iter(reads), name))
+                if len(reads) == 1 and (lent | inputs).issuperset(reads):
+                    lent.update(makes)
             elif len(makes) == 1:
                 divisible.append(len(layers))
             cycles = assignment.schedule.cost.total_cycles
-            layers.append(Layer(nodes, tuple(reads), makes, cycles, constants, ()))
+            layers.append(Layer(nodes, tuple(reads), makes, cycles, constants, (), candidate.pattern.view))
         axes = _axes(layers, divisible, readers, outputs)
         for position in divisible:
             layers[position] = replace(layers[position], steps=_steps(layers[position].nodes, axes))
@@ -102,7 +108,7 @@ class Network:
         sizes = {name: tensor_bytes(tensor) for name, tensor in tensors.items()}
         ends = frozenset((*outputs, *(tensor.name for tensor in graph.inputs)))
         leads = {(overlap.output, overlap.input): overlap.lead_bytes for overlap in overlaps}
-        return cls(tuple(layers), tensors, sizes, where, last, ends, leads, axes, shown)
+        return cls(tuple(layers), tensors, sizes, where, last, ends, leads, axes, shown, frozenset(lent - outputs))
 
     def whose(self, name: str) -> str:
         """The same tensor for all tensors that may share bytes because of views."""
@@ -130,11 +136,11 @@ class Network:
         return self.sizes[name] // self.height(name)
 
     def live(self, position: int) -> tuple[str, ...]:
-        """The tensors that were made before a position and are read there or later, without those of the caller."""
+        """The tensors that were made before a position and are read there or later, without bytes of the caller."""
         return tuple(
             name
             for name, made in self.made.items()
-            if made < position <= self.last.get(name, -1) and name not in self.ends
+            if made < position <= self.last.get(name, -1) and name not in self.ends | self.lent
         )
 
 
