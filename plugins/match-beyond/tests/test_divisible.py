@@ -92,6 +92,8 @@ DIVISIBLE = {
     "MaxPool of planes": Case("MaxPool", (floats(*PICTURE),), (), POOL),
     "AveragePool of planes": Case("AveragePool", (floats(*PICTURE),), (), POOL),
     "GlobalAveragePool": Case("GlobalAveragePool", (floats(*PICTURE),)),
+    "Reshape": Case("Reshape", (floats(*SEQUENCE), integers(7, 2, 4)), (1,)),
+    "Flatten": Case("Flatten", (floats(*SEQUENCE),), (), {"axis": 2}),
     "Transpose within rows": Case("Transpose", (floats(*PICTURE),), (), {"perm": [0, 1, 3, 2]}),
 }
 WHOLE = {
@@ -116,6 +118,7 @@ WHOLE = {
     "Gemm with a matrix": Case("Gemm", (floats(7, 8), floats(8, 5), floats(7, 5)), (1, 2)),
     "Conv of planes": Case("Conv", (floats(*PICTURE), floats(5, 9, 1, 1)), (1,), {"kernel_shape": [1, 1]}),
     "Transpose": Case("Transpose", (floats(*PICTURE),), (), {"perm": [0, 2, 3, 1]}),
+    "Reshape of rows": Case("Reshape", (floats(*SEQUENCE), integers(14, 4)), (1,)),
 }
 
 
@@ -162,7 +165,8 @@ def test_a_part_computes_rows_of_the_whole(name: str, data: st.DataObject) -> No
     for n in case.fed:
         values = inputs[n]
         assert values is not None
-        inputs[n] = np.take(values, np.arange(cut.read.first, cut.read.end), axis)
+        along = row_axis(node.inputs[n]) if case.axis is None else case.axis
+        inputs[n] = np.take(values, np.arange(cut.read.first, cut.read.end), along)
     for n, values in constants.items():
         inputs[n] = values
     whole = result(model(case, case.inputs, case.attributes), case, case.inputs)

@@ -178,6 +178,8 @@ class Chooser:
         alive = {name: shape.most[name] for name in loads}
         peak = 0
         for position, layer in enumerate(layers):
+            if layer.view and last[layer.reads[0]] == position and layer.reads[0] in alive:
+                alive.pop(layer.reads[0])  # its bytes are those of the result from now on
             alive.update((n, shape.most[n]) for n in layer.makes if n not in shape.crossing or n in away)
             # Rows are kept from before their last reader runs until those of the next stripe are added.
             rows = sum(size for n, size in shape.kept.items() if not made[n] < position < last[n])
@@ -238,7 +240,8 @@ class Chooser:
         for layer in layers:
             name = layer.makes[0]
             compute += layer.cycles * total[name] // network.sizes[name]
-            compute += run.count * CALL_CYCLES + (run.count - 1) * layer.constant_bytes // CONSTANT_BYTES_PER_CYCLE
+            if not layer.view:
+                compute += run.count * CALL_CYCLES + (run.count - 1) * layer.constant_bytes // CONSTANT_BYTES_PER_CYCLE
         crossing = crossing_of(network, run.first, run.end)
         exact = [
             name

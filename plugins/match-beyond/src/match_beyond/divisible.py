@@ -49,6 +49,8 @@ _ALONG = (
 )
 #: Products of rows with a constant matrix, or of pairs of matrices.
 _PRODUCTS = ("MatMul", "MatMulInteger", _ARITH + "MatMulIntegerI16")
+#: Operators whose results are the same bytes.
+_VIEWS = ("Reshape", "Flatten", "Unsqueeze")
 #: A Resize that repeats rows and pixels.
 _REPEATING = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
 
@@ -107,6 +109,10 @@ def rule_of(node: gs.Node, axes: Mapping[str, int]) -> RowRule | None:
     (size,) = sizes
     if node.op == "Transpose":
         return RowRule(size) if int(node.attrs["perm"][axis]) == places[0] else None
+    if node.op in _VIEWS:
+        return (
+            RowRule(size) if height(result, axis) == size and len(tensors) == 1 and axis == row_axis(result) else None
+        )
     if any(len(tensor.shape) != rank or own != axis for tensor, own in zip(tensors, places, strict=True)):
         return None
     return _rule(_Place(node, axis, size, height(result, axis), rank))
@@ -224,6 +230,10 @@ def divided(node: gs.Node, cut: Cut, axis: int) -> tuple[dict[str, object], dict
         pads = _pads(node) or []
         pads[axis], pads[len(pads) // 2 + axis] = cut.before, cut.after
         return dict(node.attrs), {1: np.asarray(pads, np.int64)}
+    if name == "Reshape":
+        shape = np.asarray(node.outputs[0].shape, np.int64)
+        shape[axis] = cut.made.count
+        return {}, {1: shape}
     if name == "Slice":
         starts, ends, axes = (tensor.values.reshape(-1).copy() for tensor in node.inputs[1:4])
         along = [number for number, own in enumerate(axes) if int(own) % len(node.outputs[0].shape) == axis]

@@ -93,7 +93,7 @@ class Network:
                     shown[_whose(shown, name)] = _whose(shown, next(iter(reads), name))
                 if len(reads) == 1 and (lent | inputs).issuperset(reads):
                     lent.update(makes)
-            elif len(makes) == 1:
+            if len(makes) == 1:
                 divisible.append(len(layers))
             cycles = assignment.schedule.cost.total_cycles
             layers.append(Layer(nodes, tuple(reads), makes, cycles, constants, (), candidate.pattern.view))

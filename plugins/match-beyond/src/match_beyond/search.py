@@ -140,8 +140,8 @@ def least_bytes(request: FitRequest, network: Network) -> tuple[int, str]:
     for position, layer in enumerate(network.layers):
         names = dict.fromkeys((*layer.reads, *layer.makes))
         found = extents_of(network, position, position + 1, (1,)) if layer.steps else None
-        turned = not network.axes.keys().isdisjoint(layer.makes)
-        divided = turned or (found is not None and found.legal[0])
+        inner = bool(layer.steps) and (layer.view or not network.axes.keys().isdisjoint(layer.makes))
+        divided = inner or (found is not None and found.legal[0])
         apart: dict[str, int] = {}
         for name in names:
             size = _row(network, position, name) if divided else network.sizes[name]

@@ -64,8 +64,12 @@ def extents_of(
 ) -> Extents | None:
     """The rows of layers [first, end), all of which can be divided, in each of these numbers of stripes; ``kept``:
     results that are read inside of the run only. None if the last layer's result is not read outside, another layer's
-    result is not read at all, or rows of a result that is read outside are not contiguous."""
+    result is not read at all, rows of a result that is read outside are not contiguous, or a view is not of a tensor
+    inside of the run alone."""
     layers, crossing = network.layers[first:end], crossing_of(network, first, end)
+    inner = {name for layer in layers for name in layer.makes}.difference(crossing)
+    if any(layer.view and not inner.issuperset((*layer.reads, *layer.makes)) for layer in layers):
+        return None
     if layers[-1].makes[0] not in crossing or not network.axes.keys().isdisjoint(crossing):
         return None
     number = np.concatenate([np.arange(count) for count in counts])
