@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from match_core.contract.errors import InfeasibleError, MatchError, UnsupportedError
-from match_core.contract.fitting import FitRequest
+from match_core.contract.fitting import Fit, FitRequest
 from match_core.contract.mapping import MappingRequest
 from match_core.contract.planning import PlanRequest
 from match_core.deploy.deployment import WAITS, Deployed, Lowering, Sequential, bytes_of, copies_of, stage
@@ -82,7 +82,9 @@ class Deploying:
         assert plain is not None  # else MATCH-M001 was raised
         return Deployed(sequential.model, plain, sequential.refused, sequential.offered, cycles, declined)
 
-    def _fitted(self, cache: ScheduleCache, sequential: Sequential, *, divisible: bool = True) -> Deployed | None:
+    def _fitted(
+        self, cache: ScheduleCache, sequential: Sequential, *, divisible: bool = True, bound: Fit | None = None
+    ) -> Deployed | None:
         """The program of a rewritten model that fits (hook ``match_fit``), or with other candidates; None if there is
         none. InfeasibleError MATCH-M001 with a lower bound if the package proves that, or nothing else is left."""
         error, plain, store = sequential.error, sequential.deployment, self._host_copies() and self.soc.store
@@ -108,9 +110,9 @@ class Deploying:
         found = min(fitting, key=lambda deployed: deployed.sequential_cycles or 0, default=None)
         if error is not None and plain is None and found is None and not divisible:
             stripes = "in stripes" if all(unit.memory is None for unit in self.units) else "in any program"
-            raise reasoned(error, f"in stripes, and with tensors in {store}" if store else stripes, fit)
+            raise reasoned(error, f"in stripes, and with tensors in {store}" if store else stripes, bound or fit)
         if plain is None and found is None and fit is not None and divisible:
-            return self._fitted(cache, sequential, divisible=False)
+            return self._fitted(cache, sequential, divisible=False, bound=fit)
         limit = plain.program.predicted_cycles if plain is not None else None
         return found if found is None or limit is None or (found.sequential_cycles or 0) < limit else None
 

@@ -129,8 +129,9 @@ def _divided(request: FitRequest, network: Network, kind: _Kind) -> Model | None
 
 def least_bytes(request: FitRequest, network: Network) -> tuple[int, str]:
     """A lower bound of the home memory in which any program can run whose tasks compute whole rows, and why: constants,
-    the caller's inputs and outputs, the rows that some layer reads for one row of its result, and that row. Tensors
-    count only where no memory behind the home memory has room for them."""
+    the caller's inputs and outputs, the rows that some layer reads for one row of its result, and that row (if the
+    request excludes stripes, its whole tensors). Tensors count only where no memory behind the home memory has room for
+    them."""
     constants = least_constants(request)
     weights = f"constants need at least {constants} bytes" if constants else ""
     if request.soc.overflow is not None:
@@ -139,8 +140,9 @@ def least_bytes(request: FitRequest, network: Network) -> tuple[int, str]:
     ends, most, where = {network.whose(name) for name in network.ends}, 0, ""
     for position, layer in enumerate(network.layers):
         names = dict.fromkeys((*layer.reads, *layer.makes))
-        found = extents_of(network, position, position + 1, (1,)) if layer.steps else None
-        inner = bool(layer.steps) and (layer.view or not network.axes.keys().isdisjoint(layer.makes))
+        steps = layer.steps if request.divisible else ()
+        found = extents_of(network, position, position + 1, (1,)) if steps else None
+        inner = bool(steps) and (layer.view or not network.axes.keys().isdisjoint(layer.makes))
         divided = inner or (found is not None and found.legal[0])
         apart: dict[str, int] = {}
         for name in names:
