@@ -110,9 +110,8 @@ def rule_of(node: gs.Node, axes: Mapping[str, int]) -> RowRule | None:
     if node.op == "Transpose":
         return RowRule(size) if int(node.attrs["perm"][axis]) == places[0] else None
     if node.op in _VIEWS:
-        return (
-            RowRule(size) if height(result, axis) == size and len(tensors) == 1 and axis == row_axis(result) else None
-        )
+        contiguous = places == [row_axis(tensor) for tensor in tensors] and axis == row_axis(result)
+        return RowRule(size) if contiguous and len(tensors) == 1 and height(result, axis) == size else None
     if any(len(tensor.shape) != rank or own != axis for tensor, own in zip(tensors, places, strict=True)):
         return None
     return _rule(_Place(node, axis, size, height(result, axis), rank))
@@ -120,6 +119,8 @@ def rule_of(node: gs.Node, axes: Mapping[str, int]) -> RowRule | None:
 
 def _rule(place: _Place) -> RowRule | None:
     node, name = place.node, qualified_op(place.node)
+    if name in (*_WINDOWS, *_PLANES, *_ALONG, "Pad", "Slice", "Resize") and len(computed(node)) != 1:
+        return None  # weights, amounts or scales of rows of their own
     if name in _WINDOWS:
         return _window(place)
     if name in _PLANES:
