@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from match_beyond.choice import Chooser
+from match_beyond.network import Network
+from match_core import hookimpl
 from match_core.contract.errors import InfeasibleError
+from match_core.contract.fitting import Fit, FitRequest
 from match_core.contract.program import Program
+from match_core.pipeline import CompileRequest, compile_model
+from match_core.plugin.discovery import Found
 from match_core.plugin.facade import Plugins
 from match_verify.verify import VerifyRequest, VerifyResult, verify_model
 from onnx import TensorProto, helper, numpy_helper
@@ -70,6 +76,38 @@ def test_a_network_of_floats_runs_in_half_of_its_memory(tmp_path: Path) -> None:
     assert len(half.compilation.program.tasks) > 2 * len(whole.compilation.program.tasks)
     for name, values in whole.run.outputs.items():  # the same products and sums in the same order
         np.testing.assert_array_equal(half.run.outputs[name], values)
+
+
+def test_rows_inside_of_planes_are_not_kept(tmp_path: Path) -> None:
+    """The quantised picture in NCHW has halos, and takes more cycles to compute than to copy."""
+    graph = Graph((1, 3, 24, 24))
+    ends = graph.constant(np.float32(0.03)), graph.constant(np.int8(3))
+    x = graph.node("DequantizeLinear", graph.node("QuantizeLinear", "x", *ends), *ends)
+    for inputs, channels in ((3, 8), (8, 8), (8, 4)):
+        values = graph.random.integers(-90, 90, (channels, inputs, 3, 3)).astype(np.int8)
+        weights = graph.node("DequantizeLinear", graph.constant(values), graph.constant(np.float32(0.01)))
+        x = graph.node("Conv", x, weights, pads=[1] * 4)
+        x = graph.node("DequantizeLinear", graph.node("QuantizeLinear", x, *ends), *ends)
+    graph.node("MaxPool", x, kernel_shape=[4, 4], strides=[4, 4])
+    requests: list[FitRequest] = []
+
+    class Spy:
+        match_contract = 1
+
+        @hookimpl(tryfirst=True)
+        def match_fit(self, request: FitRequest) -> Fit | None:
+            requests.append(request)
+            return None
+
+    plugins = Plugins.load((Found("spy", "spy", "0", Spy),))
+    with pytest.raises(InfeasibleError):
+        compile_model(
+            CompileRequest(graph.save(tmp_path / "model.onnx"), "stm32l4r5", memory=(("ram", 7500),)), plugins
+        )
+    network = Network.of(requests[0].model, requests[0].mapping, requests[0].overlaps)
+    assert len(network.axes) == 2
+    kept = set().union(*(run.kept for run in Chooser(network, None)._striped_runs(0, 4)))
+    assert kept and kept.isdisjoint(network.axes)
 
 
 def test_heads_of_attention_are_computed_one_after_another(tmp_path: Path) -> None:

@@ -214,7 +214,8 @@ class Chooser:
             (name,) = layer.makes
             twice = (found.first[name][1:] < found.end[name][:-1]) & (found.first[name][1:] > 0)
             cheaper = layer.cycles * KEPT_BYTES_PER_CYCLE > 2 * network.sizes[name]
-            if name not in crossing and cheaper and twice.any():
+            contiguous = name not in network.axes  # what is kept is joined to new rows without a copy
+            if name not in crossing and contiguous and cheaper and twice.any():
                 kept.add(name)
         return frozenset(kept)
 
