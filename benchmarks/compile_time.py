@@ -56,6 +56,8 @@ def main(arguments: Sequence[str]) -> None:
             if chosen.stacked is not None:
                 layer = MODELS / LAYER / "model.onnx"
                 models = [write_stack(layer, chosen.stacked, Path(made_here) / f"{chosen.stacked} x {LAYER}")]
+            if absent := [str(folder) for folder in models if not (folder / "model.onnx").is_file()]:
+                parser.error(f"no model.onnx in {', '.join(absent)}")
             for root in roots:  # compiles the modules, as those of installed packages are
                 compile_cost(models[0] / "model.onnx", target, root=root, jobs=chosen.jobs)
             for folder in models:

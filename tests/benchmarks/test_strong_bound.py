@@ -28,6 +28,8 @@ from core.tests.map.test_joint_search import QUICK
 from tests.examples import examples
 
 SECONDS = 0.5
+#: Whatever the solver has proven by then has to hold.
+BRIEFLY = 0.05
 MOST = 1 << 40
 
 
@@ -88,9 +90,9 @@ def test_no_program_that_a_search_finds_is_faster(made: Lab) -> None:
     options = ConcurrentOptions(**{**QUICK, "parallel": "joint", "free_covers": False})
     for evaluator in evaluators(made, options):
         best, _ = jointly(*staged([evaluator], options))
-        found, _ = strong_bound(evaluator, MOST, SECONDS)
+        found, _ = strong_bound(evaluator, MOST, BRIEFLY)
         assert bounds_of([evaluator]).cycles <= found <= best.finish
-        assert segment_bound(evaluator, MOST, fine=(SECONDS,), coarse=(SECONDS,)) <= best.finish
+        assert segment_bound(evaluator, MOST, fine=(BRIEFLY,), coarse=(BRIEFLY,)) <= best.finish
 
 
 @settings(deadline=None, max_examples=examples(15))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from match_core.contract.mapping import SolverStatus
 from match_core.plan.pack_exact import pack
@@ -92,15 +93,15 @@ def _changed(
 
 def _best_of_orders(packing: Packing, bound: int) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
     """(name, order, offsets) of the heuristic with the smallest span, the first of equals."""
-    best: tuple[str, tuple[int, ...], tuple[int, ...]] | None = None
+    best: tuple[str, tuple[int, ...], tuple[int, ...]] = ("", (), ())
+    span: float = inf
     for name, order in _orders(packing).items():
         for best_fit in (False, True):
-            offsets = packing.place(order, best_fit=best_fit)
-            if best is None or packing.span(offsets) < packing.span(best[2]):
-                best = (f"{'best' if best_fit else 'first'} fit by {name}", order, offsets)
-            if packing.span(best[2]) == bound:
+            offsets = packing.place(order, best_fit=best_fit, end=span)
+            if packing.span(offsets) < span:
+                best, span = (f"{'best' if best_fit else 'first'} fit by {name}", order, offsets), packing.span(offsets)
+            if span == bound:
                 return best
-    assert best is not None
     return best
 
 
@@ -138,10 +139,12 @@ def _improve(packing: Packing, order: Sequence[int], goal: int, effort: int) -> 
             other = below[int(chance.random() * len(below))]
             i, j = moved.index(top), moved.index(other)
             moved[i], moved[j] = moved[j], moved[i]
+            first = min(i, j)
         else:
             place = moved.index(top)
-            moved.insert(int(chance.random() * (place + 1)), moved.pop(place))
-        attempt = packing.place(moved)
+            first = int(chance.random() * (place + 1))
+            moved.insert(first, moved.pop(place))
+        attempt = packing.place(moved, end=span, known=[offsets[block] for block in current[:first]])
         reached, idle = packing.span(attempt), idle + 1
         if reached <= span:
             idle = idle if reached == span else 0

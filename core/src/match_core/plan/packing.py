@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +92,19 @@ class Packing:
         """The bytes from 0 to the end of the highest block."""
         return max((offset + size for offset, size in zip(offsets, self.sizes, strict=True)), default=0)
 
-    def place(self, order: Sequence[int], *, best_fit: bool = False) -> tuple[int, ...]:
-        """Offsets by first fit (the lowest gap) or best fit (the smallest gap, else on top), in this order."""
+    def place(
+        self, order: Sequence[int], *, best_fit: bool = False, end: float = inf, known: Sequence[int] = ()
+    ) -> tuple[int, ...]:
+        """Offsets by first fit (the lowest gap) or best fit (the smallest gap, else on top), in this order. ``known``:
+        those of the first blocks in the order. Ends at a block that reaches beyond ``end``; the offsets of those behind
+        it are -1."""
         offsets = [-1] * len(self.blocks)
-        for block in order:
+        for block, offset in zip(order, known, strict=False):
+            offsets[block] = offset
+        for block in order[len(known) :]:
             offsets[block] = self._gap(block, offsets, best_fit)
+            if offsets[block] + self.sizes[block] > end:
+                break
         return tuple(offsets)
 
     def _gap(self, block: int, offsets: Sequence[int], best_fit: bool) -> int:
@@ -103,11 +112,12 @@ class Packing:
         if size == 0:
             return 0
         best: tuple[int, int] | None = None
-        known = ((offsets[rival], need, reach) for rival, need, reach in self.limits[block] if offsets[rival] >= 0)
-        for last, stop in sorted((offset - need, offset + reach) for offset, need, reach in known):
+        known = [(at - need, at + reach) for n, need, reach in self.limits[block] if (at := offsets[n]) >= 0]
+        for last, stop in sorted(known):
             if last >= end:
                 if not best_fit:
                     return end
                 best = (last - end, end) if best is None else min(best, (last - end, end))
-            end = max(end, stop)
+            if stop > end:
+                end = stop
         return end if best is None else best[1]

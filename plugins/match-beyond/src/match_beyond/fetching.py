@@ -184,7 +184,8 @@ class Fetching:
 
     def _free(self, picked: Sequence[Option]) -> list[int]:
         """Free bytes while each task runs, without fetches."""
-        free = [self.capacity - sum(option.resident for option in picked) - live for live in self.live]
+        left = self.capacity - sum(option.resident for option in picked)
+        free = [left - live for live in self.live]
         for group, option in zip(self.groups, picked, strict=True):
             for task, own in zip(group, option.staging, strict=True):
                 free[task] -= own
