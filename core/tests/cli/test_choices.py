@@ -56,6 +56,7 @@ PROGRAM: tuple[Choice, ...] = (
     (["--sequential"], "execution", "sequential"),
     (["--parallel", "views"], "parallel", "views"),
     (["--parallel", "joint"], "parallel", "joint"),
+    (["--parallel", "long"], "parallel", "long"),
     (["--state", "a=b", "--state", "c="], "states", (("a", "b"), ("c", ""))),
 )
 CHOICES: dict[str, tuple[Choice, ...]] = {

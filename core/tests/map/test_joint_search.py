@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 from match_concurrent.mapping import choose as searching
+from match_concurrent.mapping import joint_search
 from match_concurrent.mapping.cached import CachedChoices
 from match_concurrent.mapping.choose import choose_concurrent
 from match_concurrent.mapping.mapping_effort import ConcurrentOptions
@@ -79,6 +81,34 @@ def test_it_is_never_worse_than_the_stages(made: Lab) -> None:
     staged, joint = mapped(made, parallel="pipeline"), mapped(made)
     assert joint.objective_value <= staged.objective_value
     assert joint.bounds is not None and joint.bounds.cycles <= joint.finish_cycles
+
+
+@settings(deadline=None, max_examples=examples(15))
+@given(made=labs())
+def test_a_long_search_is_never_worse_than_the_stages(made: Lab) -> None:
+    long = mapped(made, parallel="long", long_steps=2, long_seconds=1, long_turns=2)
+    assert long.finish_cycles <= mapped(made, parallel="pipeline").finish_cycles
+
+
+def test_a_long_search_ends_when_a_turn_improves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns, results = [], [9, 7, 7, 5]
+
+    def turn(best: Any, evaluator: Any, seed: int) -> tuple[Any, Any]:
+        turns.append((seed, best.value, evaluator))
+        return SimpleNamespace(value=results[seed - 1]), evaluator
+
+    options = ConcurrentOptions(parallel="long", joint_steps=100, long_steps=3)
+    evaluator: Any = SimpleNamespace(options=options, network=None, of=lambda network, options: evaluator_with(options))
+
+    def evaluator_with(turned: ConcurrentOptions) -> Any:
+        assert turned.joint_steps == 300
+        return SimpleNamespace(**{**vars(evaluator), "options": turned})
+
+    monkeypatch.setattr(joint_search, "_turn", turn)
+    best: Any = SimpleNamespace(value=10)
+    found, _ = joint_search.jointly(best, evaluator)
+    assert found.value == 7
+    assert [(seed, value) for seed, value, _ in turns] == [(1, 10), (2, 9), (3, 7)]
 
 
 def test_a_cached_result_keeps_its_cover(tmp_path: Path) -> None:

@@ -25,11 +25,10 @@ from .test_kernels import SAMPLE as BYTES
 SAMPLE = {name: case for name, case in BYTES.items() if name not in ("lookup", "softmax")}
 
 
-@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", SAMPLE)
-def test_on_the_twin(name: str, target: str, seed: int, tmp_path: Path) -> None:
-    result = verified(SAMPLE[name], seed, target, tmp_path, wide=True)
+def test_on_the_twin(name: str, target: str, tmp_path: Path) -> None:
+    result = verified(SAMPLE[name], 0, target, tmp_path, wide=True)
     assert result.ok and result.bit_exact
     assert [check.dtype for check in result.outputs] == ["int16"]
     assert max(check.max_abs_lsb for check in result.outputs) <= 1

@@ -51,8 +51,7 @@ def _check_size(board: BoardDocument, soc: Soc, unit: Unit, memory: str, origin:
 
 
 def check_parts(board: BoardDocument, soc: Soc, units: Sequence[Unit]) -> None:
-    """UsageError MATCH-U063 if concurrent units use one memory without a part each, or with parts that overlap or
-    exceed it."""
+    """UsageError MATCH-U063 if concurrent units share a memory without a part each, or parts overlap or exceed it."""
     parts = {part.unit: part for part in soc.parts}
     for memory in dict.fromkeys(unit.memory for unit in units if unit.memory):
         sharing = [unit.name for unit in units if unit.memory == memory]

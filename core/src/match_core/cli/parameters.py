@@ -108,13 +108,15 @@ SequentialOption = Annotated[
     ),
 ]
 #: Values of ``--parallel`` that can be emitted; the names are those of ``contract.mapping``.
-Parallel = Enum("Parallel", {"WHOLE": "whole", "VIEWS": "views", "PIPELINE": "pipeline", "JOINT": "joint"}, type=str)
+Parallel = Enum(
+    "Parallel", {"WHOLE": "whole", "VIEWS": "views", "PIPELINE": "pipeline", "JOINT": "joint", "LONG": "long"}, type=str
+)
 ParallelOption = Annotated[
     Parallel,
     typer.Option(
         "--parallel",
         help="What concurrent units may do: whole: run whole operators; views: also share an operator; "
-        "pipeline: also start on the finished parts of a tensor.",
+        "pipeline: also start on the finished parts of a tensor; joint, long: as pipeline, searched longer.",
     ),
 ]
 #: Values of ``--regions``; the names are those of match_core.deploy.compile_options.Regions.

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def plugin_session(terminal: Terminal) -> Iterator[Plugins]:
-    """Load the plugins, run the body, then warn in one line of every package with faults, unless its fault ended the
-    body."""
+    """Load the plugins, run the body, then warn in a line of each package with faults, unless one ended the body."""
     from match_core.plugin.facade import Plugins
     from match_core.plugin.records import by_package
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 #: How operators may be divided among units (docs/mapping.md): "whole": each on one unit; "tiles": shares whose slices
 #: and joins the host copies; "views": shares that are views of tensors; "pipeline": as views, but tasks wait only for
-#: bytes that they read, and shares may be split into tasks; "joint": as pipeline, searched together with the cover.
-Parallel = Literal["whole", "tiles", "views", "pipeline", "joint"]
+#: bytes that they read, and shares may be split into tasks; "joint": one search with the cover; "long": a longer one.
+Parallel = Literal["whole", "tiles", "views", "pipeline", "joint", "long"]
 #: The conversion of a tensor between two stored forms (names) with its schedule; None if no unit can do it.
 Converter = Callable[["gs.Tensor", str, str], Optional["Assignment"]]
 

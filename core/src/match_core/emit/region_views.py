@@ -62,8 +62,7 @@ class RegionView:
 
 
 def code_views(pool: ConstantPool, safe: Callable[[str], str], section: str) -> tuple[CodeView, ...]:
-    """All code of regions that is data; ``safe`` makes text safe in a comment; ``section``: the macro that places
-    it."""
+    """All code of regions that is data; ``safe`` makes text safe in a comment; ``section``: its macro."""
     attributes = f"{section} static _Alignas(16)"
     return tuple(
         CodeView(

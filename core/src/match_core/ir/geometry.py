@@ -78,8 +78,7 @@ def _same_pads(
 
 
 def transposed_pads(node: gs.Node) -> tuple[int, ...]:
-    """Padding of a ConvTranspose at the start of every spatial axis; derived if only the size of the result is
-    given."""
+    """Padding of a ConvTranspose at the start of every spatial axis; derived if only the result has a size."""
     sizes, outs = shape_of(node.inputs[0])[2:], shape_of(node.outputs[0])[2:]
     one, auto = [1] * len(sizes), attribute_text(node, "auto_pad", "NOTSET")
     if auto == "NOTSET" and not node.attrs.get("output_shape"):

@@ -80,8 +80,7 @@ class ConstantPool:
         return tuple((name, content, words) for content, (name, words) in self._codes.items())
 
     def sizes(self) -> tuple[tuple[str, int], ...]:
-        """(description, bytes) of every array and of the code of regions, in order of definition; for the memory plan
-        and messages."""
+        """(description, bytes) of every array and of the code of regions, in order of definition."""
         arrays = tuple((words, array.nbytes) for _, array, words in self._arrays)
         return (*arrays, *((words, len(content)) for _, content, words in self.codes))
 

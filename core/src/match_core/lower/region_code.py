@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BorderTensor:
-    """An entry of a region's table of tensors: the element type's number in ONNX, sizes, and the C name of the array of
-    a constant."""
+    """An entry of a region's table of tensors: the element type's number in ONNX, sizes, and a constant's C name."""
 
     element_type: int
     shape: tuple[int, ...]

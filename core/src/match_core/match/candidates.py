@@ -47,8 +47,7 @@ def find_candidates(graph: gs.Graph, units_with_patterns: Sequence[tuple[Unit, S
 def _places(
     graph: gs.Graph, topology: Topology, operators: Sequence[str], pattern: Pattern
 ) -> Iterator[Iterator[Match]]:
-    """For each place of the pattern, its alternative matches, preferred first. ``operators``: the operators of the
-    nodes."""
+    """For each place of the pattern, its alternative matches, preferred first. ``operators``: those of the nodes."""
     if pattern.search is not None:
         found = sorted(pattern.search(graph), key=lambda match: topology.position(match.nodes[-1]))
         yield from (iter((match,)) for match in found)

@@ -134,17 +134,15 @@ def _improve(packing: Packing, order: Sequence[int], goal: int, effort: int) -> 
         tops = [i for i, offset in enumerate(offsets) if offset + packing.sizes[i] == span]
         top = tops[int(chance.random() * len(tops))]
         below = [r for r in packing.rivals[top] if offsets[r] < offsets[top]]
-        moved = list(current)
+        moved, place = list(current), current.index(top)
         if below and chance.random() < 0.5:
-            other = below[int(chance.random() * len(below))]
-            i, j = moved.index(top), moved.index(other)
-            moved[i], moved[j] = moved[j], moved[i]
-            first = min(i, j)
+            other = moved.index(below[int(chance.random() * len(below))])
+            moved[place], moved[other] = moved[other], moved[place]
         else:
-            place = moved.index(top)
-            first = int(chance.random() * (place + 1))
-            moved.insert(first, moved.pop(place))
-        attempt = packing.place(moved, end=span, known=[offsets[block] for block in current[:first]])
+            other = int(chance.random() * (place + 1))
+            moved.insert(other, moved.pop(place))
+        known = {block: offsets[block] for block in current[: min(place, other)]}
+        attempt = packing.place(moved, end=span, known=known)
         reached, idle = packing.span(attempt), idle + 1
         if reached <= span:
             idle = idle if reached == span else 0

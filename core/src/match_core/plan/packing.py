@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import inf
@@ -93,15 +93,12 @@ class Packing:
         return max((offset + size for offset, size in zip(offsets, self.sizes, strict=True)), default=0)
 
     def place(
-        self, order: Sequence[int], *, best_fit: bool = False, end: float = inf, known: Sequence[int] = ()
+        self, order: Sequence[int], *, best_fit: bool = False, end: float = inf, known: Mapping[int, int] | None = None
     ) -> tuple[int, ...]:
         """Offsets by first fit (the lowest gap) or best fit (the smallest gap, else on top), in this order. ``known``:
-        those of the first blocks in the order. Ends at a block that reaches beyond ``end``; the offsets of those behind
-        it are -1."""
-        offsets = [-1] * len(self.blocks)
-        for block, offset in zip(order, known, strict=False):
-            offsets[block] = offset
-        for block in order[len(known) :]:
+        those of the first blocks in it. Ends at a block that reaches beyond ``end``; those behind it get -1."""
+        offsets = [(known or {}).get(block, -1) for block in range(len(self.blocks))]
+        for block in order[len(known or {}) :]:
             offsets[block] = self._gap(block, offsets, best_fit)
             if offsets[block] + self.sizes[block] > end:
                 break

@@ -29,8 +29,7 @@ def program_of(soc: Soc, draft: Draft, constants: Sizes = (), stored: Sizes = ()
 
 
 def _buffers(soc: Soc, draft: Draft) -> tuple[Buffer, ...]:
-    """Named by kind and number: inputs, outputs and activations in the order in which they are written, then
-    scratch."""
+    """Named by kind and number: inputs, outputs and activations as they are written, then scratch."""
     offsets = dict(zip(draft.owned, draft.allocation.offsets, strict=False))
     buffers: list[Buffer] = []
     counts: dict[str, int] = {}

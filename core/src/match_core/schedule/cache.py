@@ -94,8 +94,7 @@ class ScheduleCache:
 
 
 def canonical(value: object) -> object:
-    """Plain lists and values that are equal if and only if the given values are; TypeError for values without
-    content."""
+    """Plain lists and values that are equal if and only if the given values are; TypeError for others."""
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     if isinstance(value, (tuple, list)):

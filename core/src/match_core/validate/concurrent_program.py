@@ -205,8 +205,7 @@ class _Run:
         return [*found, *(self._whole(Buffer(u, (), "", 0, 1, 0, 0), writes=True) for u in units if u in self.bases)]
 
     def _expected(self, task: Task, touch: Touch) -> str | None:
-        """The memory in which the task's schedule expects a tensor; for units that work in place, any memory that holds
-        it."""
+        """The memory in which the task's schedule expects a tensor; for units that work in place, any that holds it."""
         candidate, program = task.assignment.candidate, self.program
         if task.assignment.schedule.memory is None:
             names = (*task.buffers_in, *task.buffers_out)

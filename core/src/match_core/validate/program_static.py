@@ -39,8 +39,7 @@ def cover_faults(graph: gs.Graph, program: Program) -> Iterator[str]:
 
 
 def time_faults(program: Program) -> Iterator[str]:
-    """Modelled start times: after the queue's previous task and after the required tasks, with the signals in
-    between."""
+    """Modelled start times: after the queue's previous task and the required tasks, with the signals in between."""
     signalling = program.soc.signalling
     if signalling is None:
         yield f"{program.soc.name} cannot run units concurrently"

@@ -110,8 +110,7 @@ def _reduction_faults(workload: Workload, schedule: LoopSchedule) -> Iterator[st
 def _chain_faults(
     workload: Workload, schedule: LoopSchedule, unit: Unit, soc: Soc, streamed: Sequence[str]
 ) -> Iterator[str]:
-    """Every operand must reach the memory that its kernel uses, over links, and be loaded less often in outer
-    memories."""
+    """Every operand must reach its kernel's memory, over links, and be loaded less often in outer memories."""
     known = {operand.name for operand in workload.operands}
     for name in {placement.operand for placement in schedule.placements} - known:
         yield f"placement of unknown operand {name}"

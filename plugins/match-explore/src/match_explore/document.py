@@ -23,7 +23,7 @@ CHOICES: Mapping[str, tuple[Value, ...] | None] = {
     "precision": ("exact", "fast"),
     "regions": ("cheapest", "largest"),
     "execution": ("auto", "sequential", "concurrent"),
-    "parallel": ("whole", "tiles", "views", "pipeline", "joint"),
+    "parallel": ("whole", "tiles", "views", "pipeline", "joint", "long"),
     "objective": ("latency", "energy", "edp"),
     "quantized_io": (False, True),
 }

@@ -42,7 +42,7 @@ class Options(TypedDict, total=False):
     no_cache: bool
     jobs: int
     sequential: bool
-    parallel: Literal["whole", "views", "pipeline", "joint"]
+    parallel: Literal["whole", "views", "pipeline", "joint", "long"]
     regions: Literal["cheapest", "largest"]
     region_min: Mapping[str, int]
     state: Mapping[str, str]

@@ -111,7 +111,7 @@ def evaluators_of(
 
 def _best(evaluators: Sequence[Evaluator], options: ConcurrentOptions, limit_cycles: int | None) -> Found:
     best, evaluator = staged(evaluators, options, limit_cycles)
-    if options.parallel == "joint":
+    if options.joint:
         best, evaluator = jointly(best, evaluator)
     tried = [*evaluators, *([] if any(evaluator is known for known in evaluators) else [evaluator])]
     return Found(evaluator, best, bounds_of(tried))

@@ -4,6 +4,7 @@ none improves it."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from random import Random
 from typing import TYPE_CHECKING
 
 from match_core.ir.groups import sorted_groups
@@ -38,25 +39,39 @@ POLISH = 0.05
 
 def jointly(best: Evaluation, evaluator: Evaluator) -> tuple[Evaluation, Evaluator]:
     """The best result of pieces, and of windows over covers and tiles, with the evaluator of its cover; never worse
-    than ``best``. The same if the objective is not the makespan, or if there is no work."""
+    than ``best``. The same if the objective is not the makespan, or if there is no work. "long": again with other
+    random numbers, until a turn improves nothing."""
+    options = evaluator.options
+    if options.parallel != "long":
+        return _turn(best, evaluator, 1)
+    for seed in range(1, 1 + options.long_turns):
+        before = best.value
+        best, evaluator = _turn(best, evaluator.of(evaluator.network, options.long_turn), seed)
+        if best.value == before:
+            break
+    return best, evaluator
+
+
+def _turn(best: Evaluation, evaluator: Evaluator, seed: int) -> tuple[Evaluation, Evaluator]:
     if evaluator.objective != "latency":
         return best, evaluator
     groups = Groups.of(evaluator.network)
     prices = prices_of(groups, evaluator)
     if prices is None:
         return best, evaluator
-    return _JointSearch(best, evaluator, groups, prices, evaluator.options.joint_seconds).run()
+    return _JointSearch(best, evaluator, groups, prices, evaluator.options.joint_seconds, seed).run()
 
 
 @dataclass
 class _JointSearch:
-    """``left``: deterministic seconds of CP-SAT that remain."""
+    """``left``: deterministic seconds of CP-SAT that remain; ``seed`` of random changes."""
 
     best: Evaluation
     evaluator: Evaluator
     groups: Groups
     prices: Prices
     left: float
+    seed: int
 
     def run(self) -> tuple[Evaluation, Evaluator]:
         """Search pieces, then slide windows over the operators until none improves the result or the effort is used
@@ -64,7 +79,8 @@ class _JointSearch:
         options = self.evaluator.options
         if options.free_tiles:
             operators = min(max(len(self.best.choice), OPERATORS), OPERATORS_MAX)
-            self.best = Pieces(self.evaluator).improved(self.best, options.joint_steps * operators // OPERATORS)
+            pieces = Pieces(self.evaluator, Random(self.seed))
+            self.best = pieces.improved(self.best, options.joint_steps * operators // OPERATORS)
         while True:
             before, first = self.best.value, 0
             while first < len(self.best.choice) and self.left > 0:

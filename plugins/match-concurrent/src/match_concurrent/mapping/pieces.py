@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 #: Of each round, the mean loss that is accepted at first, relative to the finish, and how often the coarse tiles are
 #: halved. Estimates: tried on a few networks on Carfield only.
 ROUNDS = ((0.02, 0), (0.01, 0), (0.01, 0), (0.005, 0), (0.005, 0), (0.005, 1), (0.003, 2))
+#: Behind these, with ``parallel`` "long": with fine borders.
+FINE = ((0.002, 3), (0.001, 4), (0.001, 4), (0.001, 4))
 #: How many starts get many local changes, if there are more: those that are best after a few.
 IMPROVED = 6
 #: How much more effort starts with a specialised run of operators get than a round: an estimate, as are the others.
 RUNS_TIMES = 3
-#: The last rounds, which an improved run of operators gets.
-COLD = 3
+#: The rounds that an improved run of operators gets no more.
+HOT = 4
 #: How much effort the last changes may get in vain, relative to a round's: an estimate.
 EXCHANGED = 2
 #: How often the mean loss is reduced in a round, and to what part.
@@ -56,7 +58,7 @@ class Pieces:
     """Changes of the divisions of an evaluator's operators."""
 
     evaluator: Evaluator
-    random: Random = field(default_factory=lambda: Random(1))
+    random: Random
     #: The axes of each operator, with the tiles at whose borders pieces begin.
     _along: list[list[DivisibleAxis]] = field(default_factory=list)
 
@@ -73,13 +75,14 @@ class Pieces:
             share_options_of(operator, axes, self.evaluator, cuts=True, only_known=False)
             for operator, axes in zip(network.operators, own, strict=True)
         ]
-        spend //= len(ROUNDS) + 1
+        rounds = (*ROUNDS, *FINE) if self.evaluator.options.parallel == "long" else ROUNDS
+        spend //= len(rounds) + 1
         present = self._best_of(specialised(options, self.evaluator), options, spend)
-        best = self._in_rounds(best, present, ROUNDS, own, spend)
+        best = self._in_rounds(best, present, rounds, own, spend)
         runs = specialised_runs(best.choice, options, self.evaluator)
         run = self._best_of(chain([best.choice], runs), options, RUNS_TIMES * spend)
         if run.finish < best.finish:
-            best = self._in_rounds(best, run, ROUNDS[-COLD:], own, spend)
+            best = self._in_rounds(best, run, rounds[HOT:], own, spend)
         return exchanged(best, own, self.evaluator, EXCHANGED * spend)
 
     def _in_rounds(
