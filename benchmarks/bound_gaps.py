@@ -4,7 +4,8 @@
 Per network: makespans as the mapper models them, before memory is planned, of the mapper's stages and of the joint
 search with the cover that they chose; the higher simple bound; the strong bound, the least over the covers that the
 stages try; and whether it is the optimum of its model (otherwise what the solver or the sum over stages proves). With
-``--segments`` also what ``segment_bound`` proves, up to the joint search's makespan divided by that number.
+``--long`` the joint search is that of ``--parallel long``. With ``--segments`` also what ``segment_bound`` proves,
+up to the joint search's makespan divided by that number.
 
 Exit code 1 if a makespan is below a bound.
 """
@@ -21,6 +22,7 @@ from match_concurrent.mapping.choose import evaluators_of, staged
 from match_concurrent.mapping.joint import with_joint
 from match_concurrent.mapping.joint_search import jointly
 from match_concurrent.mapping.stages import bounds_of
+from match_core.contract.mapping import Parallel
 
 from benchmarks.beside_runs import NETWORKS_OF, Case
 from benchmarks.beside_tables import short
@@ -34,25 +36,30 @@ SECONDS = 30.0
 
 
 def measure(
-    case: Case, seconds: float = SECONDS, *, branched: bool = True, ratio: float | None = None
+    case: Case,
+    seconds: float = SECONDS,
+    *,
+    branched: bool = True,
+    ratio: float | None = None,
+    joint: Parallel = "joint",
 ) -> tuple[Cell, ...]:
     """One row; the solver's effort and whether there are models of branches as in ``strong_bound``; ``ratio`` of the
-    makespan and the bound that segments are to prove, None: none."""
+    makespan and the bound that segments are to prove, None: none; ``joint``: "joint" or "long"."""
     request = captured(case)
     assert request.sequential is not None
     offered = with_joint(request.offered, request.scheduling)
     covers = evaluators_of(request.model, offered, request.scheduling, request.sequential, JOINT)
     best, evaluator = staged(covers, JOINT)
     simple = bounds_of(covers).cycles
-    joint, _ = jointly(best, evaluator.of(evaluator.network, replace(JOINT, free_covers=False)))
-    found = [strong_bound(each, joint.finish, seconds, branched=branched) for each in covers]
+    joined, _ = jointly(best, evaluator.of(evaluator.network, replace(JOINT, parallel=joint, free_covers=False)))
+    found = [strong_bound(each, joined.finish, seconds, branched=branched) for each in covers]
     strong = min(bound for bound, _ in found)
     if ratio is not None:
-        most = ceil(joint.finish / ratio)
+        most = ceil(joined.finish / ratio)
         strong = max(strong, min(segment_bound(each, most, report=_reported) for each in covers))
     solved = "yes" if all(ended for _, ended in found) else "no"
-    gaps = (best.finish / simple, best.finish / strong, joint.finish / strong)
-    row = (short(case.network), best.finish, joint.finish, simple, strong, solved, *gaps)
+    gaps = (best.finish / simple, best.finish / strong, joined.finish / strong)
+    row = (short(case.network), best.finish, joined.finish, simple, strong, solved, *gaps)
     sys.stderr.write(f"{row}\n")
     return row
 
@@ -61,12 +68,13 @@ def _reported(line: str) -> None:
     sys.stderr.write(f"{line}\n")
 
 
-def table(target: str, rows: Sequence[tuple[Cell, ...]]) -> Table:
+def table(target: str, rows: Sequence[tuple[Cell, ...]], joint: Parallel = "joint") -> Table:
     """One row per network."""
-    columns = [Column("network"), Column("stages", ",d"), Column("joint", ",d")]
+    columns = [Column("network"), Column("stages", ",d"), Column(joint, ",d")]
     columns += [Column("simple bound", ",d"), Column("strong bound", ",d"), Column("solved")]
-    columns += [Column(f"{what} bound", ".2f") for what in ("stages / simple", "stages / strong", "joint / strong")]
+    columns += [Column(f"{what} bound", ".2f") for what in ("stages / simple", "stages / strong", f"{joint} / strong")]
     command = f"python -m benchmarks.bound_gaps{'' if target == 'carfield' else f' --target {target}'}"
+    command += " --long" if joint == "long" else ""
     return Table(f"bound-gaps-{target}", f"*target {target}, modelled, `{command}`*", tuple(columns), tuple(rows))
 
 
@@ -78,15 +86,23 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS, help="deterministic ones of the solver for a cover")
     parser.add_argument("--whole", action="store_true", help="no model for each choice of axes")
     parser.add_argument("--segments", type=float, metavar="RATIO", help="prove that the gap is at most this")
+    parser.add_argument("--long", action="store_const", const="long", default="joint", help="the joint search is long")
     parser.add_argument("--update", action="store_true", help="put the table into docs/benchmarks.md")
     options = parser.parse_args(arguments)
     networks = [name for name in NETWORKS_OF[options.target] if not options.network or short(name) in options.network]
     made = table(
         options.target,
         [
-            measure(Case(network, options.target), options.seconds, branched=not options.whole, ratio=options.segments)
+            measure(
+                Case(network, options.target),
+                options.seconds,
+                branched=not options.whole,
+                ratio=options.segments,
+                joint=options.long,
+            )
             for network in networks
         ],
+        options.long,
     )
     sys.stdout.write(f"{made.markdown()}\n\n")
     made.write_csv()

@@ -99,14 +99,15 @@ class Deploying:
                 return None
             cycles = found.deployment.program.predicted_cycles
             made.append((model, Deployed(found.model, found.deployment, found.refused, found.offered, cycles)))
-            return cycles
+            # If it fits only because others were left out too, more exchanges may be cheaper.
+            return None if without and found.error is not None else cycles
 
         scheduler, model, mapping = self._scheduler(self.soc, cache), sequential.model, sequential.mapping
         overlaps = Lowering(model, scheduler, self.titles(model)).code(mapping.assignments).needs.overlaps
         ways = (attempt, overlaps, divisible, sequential.offered, self.candidates.legal, scheduler.can_stream)
         without = partial(attempt, model, ())
         fit = self.plugins.fit(FitRequest(model, self.soc, mapping, *ways, without))
-        fitting = (deployed for given, deployed in made if fit is not None and given is fit.model)
+        fitting = (deployed for given, deployed in made if not divisible or (fit and given is fit.model))
         found = min(fitting, key=lambda deployed: deployed.sequential_cycles or 0, default=None)
         if error is not None and plain is None and found is None and not divisible:
             stripes = "in stripes" if all(unit.memory is None for unit in self.units) else "in any program"

@@ -26,7 +26,7 @@ class ConcurrentOptions:
     rounds_max: int = 5
     joint_seconds: float = 3.0
     joint_steps: int = 3_000_000
-    long_steps: int = 15
+    long_steps: int = 60
     long_seconds: int = 10
     long_turns: int = 10
     window_seconds: float = 0.1
