@@ -86,7 +86,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS, help="deterministic ones of the solver for a cover")
     parser.add_argument("--whole", action="store_true", help="no model for each choice of axes")
     parser.add_argument("--segments", type=float, metavar="RATIO", help="prove that the gap is at most this")
-    parser.add_argument("--long", action="store_const", const="long", default="joint", help="the joint search is long")
+    parser.add_argument(
+        "--long", dest="joint", action="store_const", const="long", default="joint", help="the joint search is long"
+    )
     parser.add_argument("--update", action="store_true", help="put the table into docs/benchmarks.md")
     options = parser.parse_args(arguments)
     networks = [name for name in NETWORKS_OF[options.target] if not options.network or short(name) in options.network]
@@ -98,11 +100,11 @@ def main(arguments: Sequence[str]) -> int:
                 options.seconds,
                 branched=not options.whole,
                 ratio=options.segments,
-                joint=options.long,
+                joint=options.joint,
             )
             for network in networks
         ],
-        options.long,
+        options.joint,
     )
     sys.stdout.write(f"{made.markdown()}\n\n")
     made.write_csv()

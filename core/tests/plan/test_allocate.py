@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_core.plan import allocate as allocate_module
 from match_core.plan.allocate import Block, allocate, tightened
-from match_core.plan.packing import live_bytes
+from match_core.plan.packing import Packing, live_bytes
 
 from tests.examples import examples
 
@@ -51,6 +51,21 @@ def test_random_allocations_are_valid(blocks, alignment):
     assert allocation.solver.bound == bound <= allocation.arena_bytes == allocation.solver.objective
     assert (allocation.solver.status == "optimal") == (allocation.arena_bytes == bound)
     assert allocate(blocks, alignment) == allocation
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(blocks=blocks_of_any_kind, best_fit=st.booleans(), end=st.integers(0, 120), draw=st.data())
+def test_a_placement_from_a_known_beginning_is_the_whole_one_up_to_its_end(blocks, best_fit, end, draw):
+    packing, order = Packing(blocks, 1), draw.draw(st.permutations(range(len(blocks))))
+    whole = packing.place(order, best_fit=best_fit)
+    known = {block: whole[block] for block in order[: draw.draw(st.integers(0, len(blocks)))]}
+    assert packing.place(order, best_fit=best_fit, known=known) == whole
+    ended = packing.place(order, best_fit=best_fit, end=end)
+    if packing.span(whole) <= end:
+        assert ended == whole
+    else:
+        assert packing.span(ended) > end
+        assert all(offset in (-1, full) for offset, full in zip(ended, whole, strict=True))
 
 
 @settings(max_examples=examples(40), deadline=None)

@@ -21,8 +21,8 @@ class FitRequest:
     along rows into several of the same operators; it lists the Slice and Concat nodes between them in ``Model.parts``,
     and the tensors whose home is the Soc's store in ``Model.away``. ``attempt`` returns the modelled cycles of its
     program, None if it does not fit; it receives an assignment for every node in ``parts``; ``without``: of ``model``
-    without candidates of these indices. ``overlaps`` of kernels. ``divisible``: False if no rewritten model can run.
-    ``candidates``: all; ``offered``: with schedules; ``streams``: whether one may stream its constants."""
+    without these candidates (indices), None also if more had to go. ``overlaps`` of kernels. ``divisible``: False if no
+    rewritten model can run. ``candidates``: all; ``offered``: with schedules; ``streams``: one may stream constants."""
 
     model: Model
     soc: Soc

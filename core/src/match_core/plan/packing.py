@@ -115,6 +115,5 @@ class Packing:
                 if not best_fit:
                     return end
                 best = (last - end, end) if best is None else min(best, (last - end, end))
-            if stop > end:
-                end = stop
+            end = max(end, stop)
         return end if best is None else best[1]

@@ -14,10 +14,10 @@ class ConcurrentOptions:
     """``parallel``: how operators may be divided among units. ``copy_cycles_per_byte``: of the host's copies for
     "tiles". ``steps_max``: tasks that the stages evaluate on time lines, their measure of effort; ``joint_steps``:
     those of the joint search before its windows, for up to ten operators ("long": times ``long_steps`` a turn; seconds
-    of its windows: times ``long_seconds``; at most ``long_turns``). ``solver_seconds``: total deterministic
-    seconds of CP-SAT in the stages; ``joint_seconds``, ``window_seconds``: in the joint search, in all and for a
-    window; ``free_covers``, ``free_tiles``: what that may change; ``thorough``: costs are requested where they would be
-    priced, and windows of all starts are solved."""
+    of its windows: times ``long_seconds``; at most ``long_turns``; estimates, tried on MobileNet on Carfield only).
+    ``solver_seconds``: total deterministic seconds of CP-SAT in the stages; ``joint_seconds``, ``window_seconds``: in
+    the joint search, in all and for a window; ``free_covers``, ``free_tiles``: what that may change; ``thorough``:
+    costs are requested where they would be priced, and windows of all starts are solved."""
 
     parallel: Parallel = "pipeline"
     copy_cycles_per_byte: float = 1.0
