@@ -139,20 +139,21 @@ class Times:
 def times_of(found: Sequence[Transfer], cycles: Sequence[int], streamed: Sequence[int], link: Link) -> Times:
     """When everything runs. ``streamed``: bytes that each task itself copies over the link; it begins with them, after
     the copies that were started before."""
-    now = free = ended = started = 0
-    copies: list[tuple[int, int]] = []
+    now = free = started = 0
+    copies: list[tuple[int, int]] = []  # one after another, so the last of some ends last
     tasks = []
-    waits = waited_by(found)
+    waits, count = waited_by(found), len(found)
     for position, length in enumerate(cycles):
         need = waits.get(position, 0)
-        now = max([now, *(end for _, end in copies[ended:need])])
-        while started < len(found) and found[started].first <= position:
+        if need and copies:
+            now = max(now, copies[min(need, started) - 1][1])
+        while started < count and found[started].first <= position:
             begin = max(now, free)
             free = begin + link.copy_cycles(found[started].size_bytes)
             copies.append((begin, free))
             started += 1
-        now = max([now, *(end for _, end in copies[ended:need])])
-        ended = max(ended, need)
+        if need:
+            now = max(now, copies[need - 1][1])
         if streamed[position]:
             now = max(now, free)
             free = now + link.copy_cycles(streamed[position])
