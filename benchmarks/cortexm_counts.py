@@ -27,6 +27,7 @@ from match_cortexm import cost
 from match_cortexm.cores import CORE_NAMED
 from match_cortexm.counts import counts_of
 from match_cortexm.forms import figures_keys
+from match_cortexm.zeros import apart
 from match_host.cost import HostCostModel
 from match_verify.reference import ReferenceRunner
 from numpy.typing import NDArray
@@ -112,7 +113,9 @@ def tasks_of(
     firsts = [task.candidate.match.nodes[0] for task in tasks]
     shares = [None] * len(tasks) if CORE_NAMED[core].fpu else _zeros(compilation.model, firsts, inputs)
     return [
-        Task(title, task.candidate.workload, instructions, int(task.schedule.cost.total_cycles), shares[index])
+        Task(
+            title, apart(task.candidate.workload)[0], instructions, int(task.schedule.cost.total_cycles), shares[index]
+        )
         for index, title, instructions in counts
         for task in (tasks[index],)
     ]

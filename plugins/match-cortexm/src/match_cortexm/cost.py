@@ -10,10 +10,11 @@ import numpy as np
 from match_host.cost import HostCostModel
 
 from match_cortexm.cores import CORE_NAMED
-from match_cortexm.counts import adds, counts_of
+from match_cortexm.counts import counts_of
 from match_cortexm.figures import GENERAL, estimate_of, figures_of, is_wider
 from match_cortexm.forms import figures_keys
 from match_cortexm.products import shifted, stored
+from match_cortexm.zeros import apart
 
 if TYPE_CHECKING:
     from match_core.contract.workload import Workload
@@ -40,20 +41,18 @@ _FEW_RESULTS = "integer one row of "
 _BLOCK = 4
 _BYTE_BITS = 8
 
-#: The share of products with an operand 0, on cores without an FPU: an estimate, the mean of what the made layers read.
-#: Sums are expected to have none.
-ZEROS = 0.45
-
 
 @dataclass(frozen=True, slots=True)
 class FittedCost(HostCostModel):
     """``figures``: instructions of each count by key; ``call`` counts once. ``luck``: of the host's varied kernels;
-    ``zeros``: the share of products with an operand 0, which cost less on cores without an FPU."""
+    ``soft``: whether floats are calls, which cost less if an operand is 0; ``zeros``: the share of products and sums
+    with one, None for what the layer tells (``zeros.py``)."""
 
     name: str = "cortexm"
     version: str = "2"
     figures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     luck: float = 1.0
+    soft: bool = False
     zeros: float | None = None
     core: str = ""
 
@@ -62,10 +61,9 @@ class FittedCost(HostCostModel):
         shape = np.shape(tile[workload.dims[0].name])
         if workload.kind == "host_view":
             return np.zeros(shape, dtype=np.int64)
+        workload, zeros = self._apart(workload)
         keys = figures_keys(workload)
         key = self._key(keys)
-        # What products read is 0 more often than what sums do.
-        zeros = 0.0 if self.zeros == ZEROS and adds(workload) else self.zeros
         counts, values = counts_of(workload, zeros), self.figures[key]
         guessed = is_wider(keys, key)
         if guessed and _competes(workload):
@@ -79,13 +77,19 @@ class FittedCost(HostCostModel):
 
     def estimate(self, workload: Workload) -> str:
         """Why the figures of a layer are not counted ones of its form, and factors that are guessed."""
+        workload, zeros = self._apart(workload)
         keys = figures_keys(workload)
         factors = {
-            "share of products with an operand 0": counts_of(workload, self.zeros) != counts_of(workload, None),
+            "share of products with an operand 0": counts_of(workload, zeros) != counts_of(workload, None),
             "instructions of varied kernels": self._luck(workload, keys, False) != 1.0,
         }
         reasons = (estimate_of(self.core, keys, self._key(keys)), *(name for name, used in factors.items() if used))
         return "" if workload.kind == "host_view" else "; ".join(filter(None, reasons))
+
+    def _apart(self, workload: Workload) -> tuple[Workload, float | None]:
+        """The workload without the share of zeros that it tells, and the share that counts, None with an FPU."""
+        workload, told = apart(workload)
+        return workload, None if not self.soft else told if self.zeros is None else self.zeros
 
     def _luck(self, workload: Workload, keys: tuple[str, ...], guessed: bool) -> float:
         """What a kernel costs relative to its figures."""
@@ -122,6 +126,4 @@ def _varied(workload: Workload) -> bool:
 def cost_on(core: str) -> FittedCost:
     """The model of a core by its name."""
     known = CORE_NAMED[core]
-    return FittedCost(
-        figures=figures_of(core), luck=1.0 if known.dsp else _LUCK, zeros=None if known.fpu else ZEROS, core=core
-    )
+    return FittedCost(figures=figures_of(core), luck=1.0 if known.dsp else _LUCK, soft=not known.fpu, core=core)

@@ -34,9 +34,12 @@ def match_patterns(soc: Soc, unit: Unit) -> tuple[Pattern, ...]:
 
     from match_cortexm.kernels.floats import machine_for
     from match_cortexm.patterns import kernels_of
+    from match_cortexm.zeros import Zeros, told
 
     machine_of(soc)
-    return (*(kernel.pattern for kernel in kernels_of(core)), *host_patterns(machine_for(core)))
+    host, zeros = host_patterns(machine_for(core)), Zeros()
+    host = host if core.fpu else tuple(told(pattern, zeros) for pattern in host)
+    return (*(kernel.pattern for kernel in kernels_of(core)), *host)
 
 
 @hookimpl
