@@ -34,18 +34,21 @@ if TYPE_CHECKING:
     from match_core.contract.model import Model
     from match_core.contract.scheduling import Scheduling
 
+#: Networks of so few operators are searched with all effort, to the end: one to two seconds (an estimate).
+FEW = 4
+
 
 def concurrent_mapping(request: MappingRequest) -> Mapping | None:
     """The answer to a request for units that run at the same time; None if all work of the operators, divided freely,
     takes longer than the request allows."""
     assert request.sequential is not None
-    options, scheduling = ConcurrentOptions(parallel=request.parallel), request.scheduling
+    few = sum(not one.candidate.pattern.view for one in request.sequential.assignments) <= FEW
+    options, scheduling = ConcurrentOptions(parallel=request.parallel, thorough=few), request.scheduling
     cached = None if request.code is None else CachedChoices.on_disk(request.code)
     if request.estimated:
         return None if _estimated(request, options, cached) else request.sequential
-    return choose_concurrent(
-        request.model, request.offered, scheduling, request.sequential, options, cached, request.limit_cycles
-    )
+    limit = None if few else request.limit_cycles
+    return choose_concurrent(request.model, request.offered, scheduling, request.sequential, options, cached, limit)
 
 
 def _estimated(request: MappingRequest, options: ConcurrentOptions, cached: CachedChoices | None) -> bool:
