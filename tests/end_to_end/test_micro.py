@@ -1,5 +1,7 @@
-"""Every stored micro-benchmark convolution verifies bit exact: CI runs those of integers, and of one size as QDQ. One is
-fast only if its search goes on where whole pieces are slow."""
+"""Every stored micro-benchmark convolution verifies bit exact: CI runs those of integers, and of one size as QDQ.
+
+One is fast only if its search goes on where whole pieces are slow.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ def test_micro_convolution(name: str, plugins: Plugins) -> None:
 
 
 def test_few_operators_are_searched_to_the_end(plugins: Plugins) -> None:
-    """In whole pieces, both units take 210,041 cycles at best, which is little less than one after the other: 225,431."""
+    """In whole pieces, both units take 210,041 cycles at best, little less than one after the other: 225,431."""
     folder = SHARED_MODELS / "micro_conv_dw_32x32_c64_qdq"
     if not folder.is_dir():
         pytest.skip("../shared/models is not on this machine")
