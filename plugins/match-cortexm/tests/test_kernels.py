@@ -34,6 +34,7 @@ SAMPLE = {
     "max_pool_line": OtherCase("MaxPool", (1, 10, 17), taps=5),
     "lookup": OtherCase("Tanh", (1, 3, 5, 7)),
     "softmax": OtherCase("Softmax", (1, 3, 38)),
+    "softmax_long": OtherCase("Softmax", (1, 3, 1501)),
 }
 EMULATOR = shutil.which("qemu-system-arm") is not None and shutil.which("arm-none-eabi-gcc") is not None
 needs_emulator = pytest.mark.skipif(not EMULATOR, reason="qemu-system-arm or arm-none-eabi-gcc is not installed")
@@ -56,7 +57,16 @@ def test_on_the_twin(name, target, tmp_path):
     [
         *(
             (name, target)
-            for name in ("border", "apart", "apart_compact", "depthwise", "max_pool", "max_pool_odd", "softmax")
+            for name in (
+                "border",
+                "apart",
+                "apart_compact",
+                "depthwise",
+                "max_pool",
+                "max_pool_odd",
+                "softmax",
+                "softmax_long",
+            )
             for target in TARGETS
         ),
         *((name, "corstone300") for name in ("over_read", "compact")),

@@ -30,6 +30,8 @@ _UNKNOWN = 4.0
 #: numbers: figures are the middle of what differs twofold. The core's own kernels are counted to a few percent.
 #: So do operators on a few numbers that have no figures: regions, which replace them, have.
 _LUCK, _SOFTMAX, _MAXIMA, _SINGLE = 2.0, "host_softmax_i8", "host_nhwc_max_pool", ", few, "
+#: The longest line whose exponentials, of up to 2^24, have a sum of 32 bits.
+_LINE = 255
 #: The same of products of computed matrices on all cores, at least: an estimate. The same C takes 2.5 to 5.9
 #: instructions a product on M4, with figures of 4.1 to 4.4: gcc 12.2 keeps the sums of 64 products by 48 columns in
 #: registers and those of 24 by 64 on the stack. Floats have registers of their own: such tiles are within 6 %.
@@ -119,8 +121,14 @@ def _varied(workload: Workload) -> bool:
     single |= "depthwise" in form and workload.operands[-1].axes[-1].size % _BLOCK > 0
     single |= "depthwise, many taps" in form
     maxima = workload.kind == _MAXIMA and workload.operands[-1].element_bits == _BYTE_BITS
-    softmax = workload.kind == _SOFTMAX and "inner" not in workload.parameters  # across lines it has no own kernel
+    # Across lines, and for lines whose sums exceed 32 bits, softmax has no own kernel.
+    softmax = workload.kind == _SOFTMAX and "inner" not in workload.parameters and _last(workload) <= _LINE
     return maxima or softmax or ("tile_macs" in workload.parameters and replaced and not single)
+
+
+def _last(workload: Workload) -> int:
+    """The size of the result's last axis."""
+    return workload.operands[-1].axes[-1].size if workload.operands[-1].axes else 1
 
 
 def cost_on(core: str) -> FittedCost:

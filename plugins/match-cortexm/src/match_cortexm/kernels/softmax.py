@@ -1,4 +1,9 @@
-"""Softmax of lines of int8 with a table of exponentials: one division for each line."""
+"""Softmax of lines of int8 with a table of exponentials: one division for each line.
+
+Values are multiplied by levels / sum, as a quotient with ``_POINT`` bits behind the point. Where a line's sum may
+exceed 32 bits, cores with vectors add up pieces that do not, and leave out the lowest bits of the sum and of the
+values. What that changes a quotient by is known: results that are nearer to a half are divided.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +16,29 @@ from match_host.graph import axis_of, constant_at, dtype_of, elements, values_of
 from match_host.kernels.code import Uses, inline_code
 from match_host.kernels.work import Work
 
-from match_cortexm.headers import BYTES, MOVES, SHARED, SOFTMAX, header
+from match_cortexm.headers import BYTES, MOVES, SHARED, SOFTMAX, SOFTMAX_LONG, header
 from match_cortexm.kernels.counted import Counted
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+    from numpy.typing import NDArray
 
     from match_cortexm.cores import Core
 
 SOFTMAX_I8 = "match.arith::SoftmaxI8"
 #: The most levels whose quotients fit 32 bits.
 _LEVELS = 256
+#: Bits of quotients behind the point, and by how much two truncations make them too small, in their last bits.
+_POINT, _TRUNCATED = 22, 2
+#: The largest error: of 2^22 quotients, as many are divided.
+_ERROR = 1 << 14
+#: Pieces of a line are multiples of the values of a vector.
+_VECTOR = 16
 
 
-def softmax_of(node: gs.Node) -> tuple[int, ...] | str:
-    """Lines, values of a line, levels, zero point and bounds of the result; or why the kernel does not take it."""
+def softmax_of(node: gs.Node, *, long: bool) -> tuple[int, ...] | str:
+    """Lines, values of a line, levels, zero point and bounds of the result; or why the kernel does not take it.
+    ``long``: whether sums of a line may exceed 32 bits."""
     shape, table = shape_of(node.inputs[0]), node.inputs[1]
     values = [constant_at(node, index) for index in range(2, 6)]
     if {dtype_of(tensor).name for tensor in (node.inputs[0], node.outputs[0])} != {"int8"}:
@@ -37,32 +50,55 @@ def softmax_of(node: gs.Node) -> tuple[int, ...] | str:
     entries = values_of(table).astype(np.int64).reshape(-1)
     levels, *rest = (int(value.reshape(-1)[0]) for value in values if value is not None)
     largest = int(entries.max())
-    if entries.size != 256 or entries.min() < 0 or entries[0] < 1 or largest * max(shape[-1], 2) >= 1 << 32:
-        return f"{entries.size} entries up to {largest}, lines of {shape[-1]}"
     if not 0 < levels <= _LEVELS:
         return f"{levels} levels"
+    if entries.size != 256 or entries.min() < 0 or entries[0] < 1 or largest >= 1 << 28:
+        return f"{entries.size} entries of {entries[0]} to {largest}"
+    if _error(entries, shape[-1], levels) > (_ERROR if long else _TRUNCATED):
+        return f"entries of {entries[0]} to {largest}, lines of {shape[-1]}"
     return elements(shape[:-1]), shape[-1], levels, *rest
+
+
+def _down(largest: int, size: int) -> int:
+    """The bits of a line's sum that are left out, so that it fits 32 bits, rounded up."""
+    most = largest * max(size, 2)
+    bits = max(0, most.bit_length() - 32)
+    return bits + int(bits > 0 and most >> bits == (1 << 32) - 1)
+
+
+def _error(entries: NDArray[np.int64], size: int, levels: int) -> int:
+    """By how much quotients may be too small, in their last bits. A value without its lowest bits is smaller by less
+    than 1, the sum is larger by less than 1; neither exceeds the sum, and no sum is smaller than the first entry."""
+    down = _down(int(entries.max()), size)
+    one = -(-(levels << _POINT) // max(1, int(entries[0]) >> down))
+    return 2 * one + _TRUNCATED if down else _TRUNCATED
 
 
 def build_softmax(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     """The kernel of one SoftmaxI8."""
     (node,) = nodes
-    found = softmax_of(node)
+    found = softmax_of(node, long=core.helium)
     if isinstance(found, str):
         raise ValueError(f"{function}: {found}")
     lines, size, levels, zero, low, high = found
+    table = values_of(node.inputs[1]).astype(np.int64).reshape(-1)
+    largest = int(table.max())
+    down, kernel, sizes, dividing = _down(largest, size), "match_cortexm_softmax", f"{size}", f"{levels}u"
+    if down:
+        piece = ((1 << 32) - 1) // largest // _VECTOR * _VECTOR
+        kernel, sizes = f"{kernel}_long", f"{size}, {piece}"
+        dividing = f"{levels}u, {down}u, {_error(table, size, levels)}u"
     place = f"[i * {size}]"
     body = (
         f"    for (int32_t i = 0; i < {lines}; i++) {{\n"
-        f"        match_cortexm_softmax(&out0{place}, &in0{place}, in1, {size}, {levels}u, {zero}, {low}, {high});\n"
+        f"        {kernel}(&out0{place}, &in0{place}, in1, {sizes}, {dividing}, {zero}, {low}, {high});\n"
         "    }"
     )
     uses = Uses()
-    for name in (SHARED, BYTES, MOVES, SOFTMAX):
+    for name in (SHARED, BYTES, MOVES, SOFTMAX, *([SOFTMAX_LONG] if down else [])):
         uses.headers[name] = header(name)
-    table = values_of(node.inputs[1]).astype(np.int32).reshape(-1)
     comment = f"{node.op}: {lines} lines of {size}"
-    code = inline_code(function, comment, node.inputs[:2], node.outputs[:1], body, uses, {1: table})
+    code = inline_code(function, comment, node.inputs[:2], node.outputs[:1], body, uses, {1: table.astype(np.int32)})
     counts = {"lines": lines, "steps": lines * -(-size // 4), "values": lines * size}
     if core.helium:
         counts = {"lines": lines, "steps": lines * -(-size // 4), "vectors": lines * -(-size // 16)}
