@@ -156,7 +156,7 @@ def test_two_processes_give_the_same_bytes(
 
 
 def test_too_little_l2_is_told_with_what_helps(mixed: Path, plugins: Plugins, tmp_path: Path) -> None:
-    """The size that the report asks for is enough, one alignment less is not."""
+    """The size that the report asks for is enough, one below its lower bound is not."""
     with pytest.raises(InfeasibleError) as caught:
         compiled(mixed, tmp_path / "small", plugins, memory=(("l2", 100_000),))
     error = caught.value
@@ -164,8 +164,11 @@ def test_too_little_l2_is_told_with_what_helps(mixed: Path, plugins: Plugins, tm
     assert re.match(r"needs \d+ bytes of 100000: \d+ for activations, \d+ for constants", error.why)
     (enough,) = [int(found[1]) for line in error.help if (found := re.search(r"l2 has at least (\d+) bytes", line))]
     assert error.what == f"the program does not fit memory l2: {enough - 100_000} bytes too many"
+    parts = re.findall(r"needs? (?:at least )?(\d+) bytes", error.why.partition("in any program: ")[2])
+    bound = sum(map(int, parts))
+    assert len(parts) == 3 and 0.97 * enough < bound <= enough
     with pytest.raises(InfeasibleError):
-        compiled(mixed, tmp_path / "less", plugins, memory=(("l2", enough - 16),))
+        compiled(mixed, tmp_path / "less", plugins, memory=(("l2", bound - 16),))
     program = compiled(mixed, tmp_path / "enough", plugins, sanitize=False, memory=(("l2", enough),))
     assert program.different(program.run()) == {}
 

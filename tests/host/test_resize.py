@@ -165,6 +165,7 @@ def test_hostile_scales_stay_inside(run_cases: Callable[..., list[list[dict[str,
     st.booleans(),
 )
 @example(5, 4.5, "half_pixel_symmetric", "nearest", "round_prefer_floor", False, False)
+@example(3, 3.0, "asymmetric", "cubic", "round_prefer_floor", True, True)
 @settings(max_examples=examples(90), deadline=None)
 def test_tables_equal_the_reference(
     size: int, scale: float, kind: str, mode: str, rounding: str, antialias: bool, exclude: bool
@@ -199,5 +200,6 @@ def test_tables_equal_the_reference(
     away = np.abs(at - np.round(at))
     # beside a whole coordinate the reference takes the element before or behind, as its sums are rounded
     plain = (away == 0) | (away > 1e-9) if mode == "nearest" else np.ones(out, bool)
-    # the reference has some weights in single precision
-    np.testing.assert_allclose(got[plain], by_reference(model, {"x": x})["y"][plain], rtol=2e-6, atol=2e-6)
+    # the reference has some weights in single precision; if it leaves some out, it divides by the sum of the others
+    tolerance = 2e-5 if exclude else 2e-6
+    np.testing.assert_allclose(got[plain], by_reference(model, {"x": x})["y"][plain], rtol=tolerance, atol=tolerance)
