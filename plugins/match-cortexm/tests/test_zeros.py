@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
-import onnxruntime
 import pytest
 from match_core.contract.workload import Dim, Workload
 from match_core.pipeline import CompileRequest, compile_model
@@ -15,9 +14,9 @@ from match_core.plugin.facade import Plugins
 from match_cortexm.zeros import ZEROS, Zeros, apart
 from onnx import TensorProto, helper, numpy_helper
 
+from benchmarks.cortexm_zeros import TRAINED, shares, trained_shares
+
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "models"
-#: Networks whose weights were trained, and that make many zeros.
-TRAINED = ("mlperf_resnet8_f32", "mlperf_dscnn_f32", "mlperf_mobilenetv1_025_f32", "mlperf_autoencoder_f32")
 
 
 class _Graph:
@@ -74,26 +73,11 @@ def _network(seed: int) -> onnx.ModelProto:
     return net.model((1, 3, 8, 8), net.add("Relu", net.add("Add", x, net.constant(net.random.normal(0, 1, 32)))))
 
 
-def _shares(model: onnx.ModelProto, ops: tuple[str, ...], inputs: list[np.ndarray]) -> list[tuple[float, float]]:
-    """The mean share of samples and the expected one, of what these operators make."""
-    names = [name for node in model.graph.node if node.op_type in ops for name in node.output]
-    tensors = gs.import_onnx(model).tensors()
-    seen = onnx.ModelProto()
-    seen.CopyFrom(model)
-    del seen.graph.output[:]
-    seen.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in names)
-    session, zeros = onnxruntime.InferenceSession(seen.SerializeToString()), Zeros()
-    name = session.get_inputs()[0].name
-    runs = [session.run(names, {name: values}) for values in inputs]
-    sampled = [float(np.mean([np.mean(run[place] == 0) for run in runs])) for place in range(len(names))]
-    return [(share, zeros.expected(tensors[name]).zeros) for share, name in zip(sampled, names, strict=True)]
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_shares_are_those_of_random_samples(seed):
     random = np.random.default_rng(seed)
     samples = [random.normal(0, 1, (1, 3, 8, 8)).astype(np.float32) for _ in range(40)]
-    found = _shares(_network(seed), ("Relu", "Clip", "Concat", "Mul", "Add"), samples)
+    found = shares(_network(seed), ("Relu", "Clip", "Concat", "Mul", "Add"), samples)
     assert len(found) == 16 and max(share for share, _ in found) > 0.4
     assert max(abs(share - expected) for share, expected in found) < 0.12
     assert np.median([abs(share - expected) for share, expected in found]) < 0.03
@@ -108,7 +92,7 @@ def test_a_pool_of_what_relu_makes_is_0_where_all_of_it_is():
     random = np.random.default_rng(0)
     samples = [random.normal(0, 1, (1, 3, 8, 8)).astype(np.float32) for _ in range(40)]
     model = net.model((1, 3, 8, 8), net.nodes[-1].output[0])
-    found = _shares(model, tuple(op for op, _ in pools), samples)
+    found = shares(model, tuple(op for op, _ in pools), samples)
     assert all(abs(share - expected) < 0.05 for share, expected in found), found
     assert found[0][0] > found[1][0] > 0
 
@@ -117,12 +101,7 @@ def test_a_pool_of_what_relu_makes_is_0_where_all_of_it_is():
 def test_shares_are_near_those_of_trained_networks(name):
     if not (SHARED / name).is_dir():
         pytest.skip(f"there is no {SHARED / name}")
-    model = onnx.shape_inference.infer_shapes(onnx.load(SHARED / name / "model.onnx"))
-    with np.load(SHARED / name / "inputs.npz") as archive:
-        (values,) = (archive[key] for key in archive.files)
-    sizes = [axis.dim_value for axis in model.graph.input[0].type.tensor_type.shape.dim]
-    samples = [one.reshape(sizes) for one in values]
-    off = [abs(share - expected) for share, expected in _shares(model, ("Relu",), samples)]
+    off = [abs(share - expected) for share, expected in trained_shares(SHARED / name)]
     # The scale of pictures of 0 to 255 is not known, and next to it biases are nothing.
     assert len(off) > 6 and np.median(off) < 0.15 and max(off) < 0.35, off
 

@@ -132,7 +132,7 @@ def normalised(node: gs.Node, read: Sequence[Expected]) -> Expected:
     axis = 1 - len(shape_of(node.inputs[0])) if node.op != "LayerNormalization" else -1
     if node.op != "BatchNormalization":
         return Expected(bias, scale**2, np.zeros(size), axis)
-    x, factor = read[0].along(axis, size), scale / np.sqrt(read[4].mean + 1e-5)
+    x, factor = read[0].along(axis, size), scale / np.sqrt(read[4].mean + float(node.attrs.get("epsilon", 1e-5)))
     return Expected((x.mean - read[3].mean) * factor + bias, x.variance * factor**2, np.zeros(size), axis)
 
 

@@ -99,6 +99,24 @@ static inline int32_t match_cortexm_top(const int8_t *from, int32_t size)
 #define MATCH_CORTEXM_LINES MATCH_CORTEXM_OWN static
 #endif
 
+static inline uint32_t match_cortexm_sum(const int8_t *from, const int32_t *table, int32_t size, int32_t top)
+{
+    uint32_t sum = 0;
+#if defined(__ARM_FEATURE_MVE) && !defined(MATCH_CORTEXM_PORTABLE)
+    for (int32_t k = 0; k < size; k += 4) {
+        const mve_pred16_t some = vctp32q((uint32_t)(size - k));
+        const uint32x4_t places = vreinterpretq_u32_s32(vsubq_s32(vdupq_n_s32(top), vldrbq_z_s32(&from[k], some)));
+        const int32x4_t values = vldrwq_gather_shifted_offset_z_s32(table, places, some);
+        sum = vaddvaq_p_u32(sum, vreinterpretq_u32_s32(values), some);
+    }
+#else
+    for (int32_t k = 0; k < size; k++) {
+        sum += (uint32_t)table[top - from[k]];
+    }
+#endif
+    return sum;
+}
+
 /* The table has the exponentials of all 256 distances from the largest value. */
 MATCH_CORTEXM_LINES void match_cortexm_softmax(
     int8_t *restrict to,
@@ -111,14 +129,8 @@ MATCH_CORTEXM_LINES void match_cortexm_softmax(
     int32_t high)
 {
     const int32_t top = match_cortexm_top(from, size);
-    uint32_t sum = 0;
+    const uint32_t sum = match_cortexm_sum(from, table, size, top);
 #if defined(__ARM_FEATURE_MVE) && !defined(MATCH_CORTEXM_PORTABLE)
-    for (int32_t k = 0; k < size; k += 4) {
-        const mve_pred16_t some = vctp32q((uint32_t)(size - k));
-        const uint32x4_t places = vreinterpretq_u32_s32(vsubq_s32(vdupq_n_s32(top), vldrbq_z_s32(&from[k], some)));
-        const int32x4_t values = vldrwq_gather_shifted_offset_z_s32(table, places, some);
-        sum = vaddvaq_p_u32(sum, vreinterpretq_u32_s32(values), some);
-    }
     const match_cortexm_line_t line = match_cortexm_line(sum, levels);
     for (int32_t k = 0; k < size; k += 4) {
         const mve_pred16_t some = vctp32q((uint32_t)(size - k));
@@ -140,9 +152,6 @@ MATCH_CORTEXM_LINES void match_cortexm_softmax(
         }
     }
 #else
-    for (int32_t k = 0; k < size; k++) {
-        sum += (uint32_t)table[top - from[k]];
-    }
     const match_cortexm_line_t line = match_cortexm_line(sum, levels);
     for (int32_t k = 0; k < size; k++) {
         const int32_t value = match_cortexm_share((uint32_t)table[top - from[k]], &line) + zero;

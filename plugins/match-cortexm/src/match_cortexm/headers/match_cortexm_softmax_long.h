@@ -28,18 +28,10 @@ static inline void match_cortexm_softmax_long(
 {
     const int32_t top = match_cortexm_top(from, size);
     uint64_t sum = 0;
-#if defined(__ARM_FEATURE_MVE) && !defined(MATCH_CORTEXM_PORTABLE)
-    for (int32_t begin = 0; begin < size; begin += piece) {
-        const int32_t end = (size - begin < piece) ? size : (begin + piece);
-        uint32_t part = 0;
-        for (int32_t k = begin; k < end; k += 4) {
-            const mve_pred16_t some = vctp32q((uint32_t)(end - k));
-            const uint32x4_t places = vreinterpretq_u32_s32(vsubq_s32(vdupq_n_s32(top), vldrbq_z_s32(&from[k], some)));
-            const int32x4_t values = vldrwq_gather_shifted_offset_z_s32(table, places, some);
-            part = vaddvaq_p_u32(part, vreinterpretq_u32_s32(values), some);
-        }
-        sum += part;
+    for (int32_t k = 0; k < size; k += piece) {
+        sum += match_cortexm_sum(&from[k], table, (size - k < piece) ? (size - k) : piece, top);
     }
+#if defined(__ARM_FEATURE_MVE) && !defined(MATCH_CORTEXM_PORTABLE)
     const uint32_t rounded = (uint32_t)((sum + (((uint64_t)1 << down) - 1u)) >> down);
     const match_cortexm_line_t line = match_cortexm_line(rounded, levels);
     for (int32_t k = 0; k < size; k += 4) {
@@ -62,12 +54,8 @@ static inline void match_cortexm_softmax_long(
         }
     }
 #else
-    (void)piece;
     (void)down;
     (void)error;
-    for (int32_t k = 0; k < size; k++) {
-        sum += (uint32_t)table[top - from[k]];
-    }
     for (int32_t k = 0; k < size; k++) {
         const int32_t value = match_cortexm_long_share((uint32_t)table[top - from[k]], sum, levels) + zero;
         to[k] = (int8_t)match_cortexm_clip(value, low, high);

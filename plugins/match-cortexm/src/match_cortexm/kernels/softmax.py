@@ -30,7 +30,7 @@ SOFTMAX_I8 = "match.arith::SoftmaxI8"
 _LEVELS = 256
 #: Bits of quotients behind the point, and by how much two truncations make them too small, in their last bits.
 _POINT, _TRUNCATED = 22, 2
-#: The largest error: of 2^22 quotients, as many are divided.
+#: The largest error that is worth it: of 2^22 quotients, as many are divided (an estimate).
 _ERROR = 1 << 14
 #: Pieces of a line are multiples of the values of a vector.
 _VECTOR = 16
@@ -54,7 +54,7 @@ def softmax_of(node: gs.Node, *, long: bool) -> tuple[int, ...] | str:
         return f"{levels} levels"
     if entries.size != 256 or entries.min() < 0 or entries[0] < 1 or largest >= 1 << 28:
         return f"{entries.size} entries of {entries[0]} to {largest}"
-    if _error(entries, shape[-1], levels) > (_ERROR if long else _TRUNCATED):
+    if _down(largest, shape[-1]) and (not long or _error(entries, shape[-1], levels) > _ERROR):
         return f"entries of {entries[0]} to {largest}, lines of {shape[-1]}"
     return elements(shape[:-1]), shape[-1], levels, *rest
 
@@ -67,11 +67,10 @@ def _down(largest: int, size: int) -> int:
 
 
 def _error(entries: NDArray[np.int64], size: int, levels: int) -> int:
-    """By how much quotients may be too small, in their last bits. A value without its lowest bits is smaller by less
-    than 1, the sum is larger by less than 1; neither exceeds the sum, and no sum is smaller than the first entry."""
-    down = _down(int(entries.max()), size)
-    one = -(-(levels << _POINT) // max(1, int(entries[0]) >> down))
-    return 2 * one + _TRUNCATED if down else _TRUNCATED
+    """By how much quotients of long lines may be too small, in their last bits. A value without its lowest bits is
+    smaller by less than 1, the sum is larger by less than 1; and no sum is smaller than the first entry."""
+    first = int(entries[0]) >> _down(int(entries.max()), size)
+    return 2 * -(-(levels << _POINT) // max(1, first)) + _TRUNCATED
 
 
 def build_softmax(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
