@@ -1,5 +1,5 @@
 """Made layers of windows whose taps are apart, extremes and averages of few positions, and with those of
-``cortexm_ahead.py`` the newest kinds."""
+``cortexm_ahead.py`` and ``cortexm_late.py`` the newest kinds."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from benchmarks.cortexm_ahead import (
     scaled_channels,
     shuffled,
 )
+from benchmarks.cortexm_late import LATE_INTEGER_KINDS, LATE_KINDS, LATE_REAL_KINDS
 from benchmarks.cortexm_net import Net, middle, networks_of
 
 
@@ -175,3 +176,6 @@ def newest_networks(seed: int, rounds: int, quantised: bool, wide: bool = False)
         yield from networks_of(Net(rng, quantised), APART_LAST_KINDS, rounds)
         rng = np.random.default_rng([seed, int(quantised), 17])
         yield from networks_of(Net(rng, quantised), APART_FEW_KINDS if quantised else PADDED_KINDS, rounds)
+        rng = np.random.default_rng([seed, int(quantised), 18])
+        late = {**LATE_KINDS, **(LATE_INTEGER_KINDS if quantised else LATE_REAL_KINDS)}
+        yield from networks_of(Net(rng, quantised), late, rounds)

@@ -41,7 +41,7 @@ from benchmarks.cortexm_net import Net
 _LEFT, _MOST = 0.25, 10**9
 #: How names begin that decide no choices (``_untold``): in all workloads, and in those of products and reductions.
 _SINCE: tuple[str, ...] = ("kernel_", "stride_", "dilation_", "before_", "zeros", "filled", "block", "turns", "held_")
-_SINCE += ("compared", "doubled", "rectified", "limited", "lines", "rest", "runs")
+_SINCE += ("compared", "doubled", "rectified", "limited", "lines", "rest", "runs", "rivalled")
 _SINCE_PRODUCTS, _PRODUCTS = ("calls_", "sums", "unclipped"), ("conv", "gemm", "mat_mul", "product", "reduce")
 #: Made networks of a seed, of so many rounds; whether they are quantised, and to 16 bits.
 Networks = Callable[[int, int, bool, bool], Iterator[Net]]

@@ -87,6 +87,19 @@ def _requantised_sums(net: Net, kernel: int, depthwise: bool = False) -> None:
     _shaped(net, "RequantShift", shape, y, factor, addend, **numbers, signed=np.array([levels], np.float32))
 
 
+def whole_numbers(net: Net, inputs: int, outputs: int, height: int, width: int) -> None:
+    """A pointwise convolution of whole numbers that are an input of real ones."""
+    x = f"x{len(net.inputs)}"
+    net.inputs.append(helper.make_tensor_value_info(x, TensorProto.FLOAT, (1, inputs, height, width)))
+    net.bytes_ += 4 * inputs * height * width
+    y = net.add("Conv", x, net.constant(net.rng.integers(-127, 128, (outputs, inputs, 1, 1))), kernel_shape=[1, 1])
+    factor = net.constant(net.rng.integers(10, 200, (outputs, 1, 1)))
+    addend = net.constant(net.rng.integers(-50_000, 50_000, (outputs, 1, 1)))
+    numbers = {"div": np.array(2.0 ** net.between(14, 18), np.float32), "n_levels_out": _LEVELS}
+    shape = 1, outputs, height, width
+    _shaped(net, "RequantShift", shape, y, factor, addend, **numbers, signed=np.array([1.0], np.float32))
+
+
 def _image(net: Net) -> tuple[int, ...]:
     return some_channels(net), net.between(2, 14), net.between(2, 14)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks import (
     eighth_models,
     eleventh_models,
+    fifteenth_models,
     fourteenth_models,
     fresh_models,
     late_models,
@@ -18,6 +19,9 @@ from benchmarks import (
 )
 from benchmarks.breadth_models import FLOATS, MADE
 from benchmarks.runs import MODELS
+
+#: Of the set of all stored networks.
+MOST_STORED_BYTES = 1_000_000
 
 #: Sets of networks that fit all boards, and the layers that are made.
 SETS: dict[str, tuple[str, ...]] = {
@@ -87,9 +91,16 @@ _LATER = {
     "twelfth": twelfth_models,
     "thirteenth": thirteenth_models,
     "fourteenth": fourteenth_models,
+    "fifteenth": fifteenth_models,
 }
 for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}
+#: All stored networks up to 1 MB in int8 or float32, whatever set they are in.
+_SMALL = sorted(path.parent.name for path in MODELS.glob("*/model.onnx") if path.stat().st_size <= MOST_STORED_BYTES)
+SETS |= {
+    "int8, stored": tuple(name for name in _SMALL if "f32" not in name and "f16" not in name),
+    "float32, stored": tuple(name for name in _SMALL if "f32" in name),
+}
 #: Networks that are made, without samples.
 BUILT = {**MADE, **FLOATS}
 for _models in (small_models, *_LATER.values()):

@@ -13,25 +13,24 @@ from match_cortexm.cores import CORE_NAMED
 from match_cortexm.counts import counts_of
 from match_cortexm.figures import GENERAL, estimate_of, figures_of, is_wider
 from match_cortexm.forms import figures_keys
-from match_cortexm.products import shifted, stored
+from match_cortexm.products import stored
+from match_cortexm.rivals import RIVALLED
 from match_cortexm.zeros import apart
 
 if TYPE_CHECKING:
     from match_core.contract.workload import Workload
     from numpy.typing import NDArray
 
-#: What integer products, transpositions, 64-bit divisions and requantisations in regions cost whose form has no
-#: figures, relative to those of other forms: an estimate, above what any counted one takes, so that kernels with
-#: figures are preferred.
+#: What kernels of the host (but products of computed matrices) cost beside own ones (``rivals.py``) if their form has
+#: no figures, relative to those of other forms, and what requantisations in regions do, beside those of their own: an
+#: estimate, above what any counted one takes, so that kernels with figures are preferred.
 _UNKNOWN = 4.0
 
-#: The cost of products and maxima of integers and of the softmax of the host, which own kernels replace, without DSP,
-#: relative to their figures: an estimate. Compilers keep sums in registers or on the stack, divisions depend on the
-#: numbers: figures are the middle of what differs twofold. The core's own kernels are counted to a few percent.
+#: What products, maxima and softmax of the host cost beside own kernels, without DSP, relative to their figures: an
+#: estimate. Compilers keep sums in registers or on the stack, divisions depend on the numbers: figures are the middle
+#: of what differs twofold. The core's own kernels are counted to a few percent.
 #: So do operators on a few numbers that have no figures: regions, which replace them, have.
-_LUCK, _SOFTMAX, _MAXIMA, _SINGLE = 2.0, "host_softmax_i8", "host_nhwc_max_pool", ", few, "
-#: The longest line whose exponentials, of up to 2^24, have a sum of 32 bits.
-_LINE = 255
+_LUCK, _SINGLE = 2.0, ", few, "
 #: The same of products of computed matrices on all cores, at least: an estimate. The same C takes 2.5 to 5.9
 #: instructions a product on M4, with figures of 4.1 to 4.4: gcc 12.2 keeps the sums of 64 products by 48 columns in
 #: registers and those of 24 by 64 on the stack. Floats have registers of their own: such tiles are within 6 %.
@@ -39,16 +38,12 @@ _COMPUTED, _COMPUTED_LUCK = "integer computed", 1.5
 #: And of rows of so few results that their form has no figures: a loaded value serves few products.
 _FEW_RESULTS = "integer one row of "
 
-#: Channels of a block of the core's own depthwise kernels.
-_BLOCK = 4
-_BYTE_BITS = 8
-
 
 @dataclass(frozen=True, slots=True)
 class FittedCost(HostCostModel):
-    """``figures``: instructions of each count by key; ``call`` counts once. ``luck``: of the host's varied kernels;
-    ``soft``: whether floats are calls, which cost less if an operand is 0; ``zeros``: the share of products and sums
-    with one, None for what the layer tells (``zeros.py``)."""
+    """``figures``: instructions of each count by key; ``call`` counts once. ``luck``: of the host's kernels that have
+    rivals; ``soft``: whether floats are calls, which cost less if an operand is 0; ``zeros``: the share of products
+    and sums with one, None for what the layer tells (``zeros.py``)."""
 
     name: str = "cortexm"
     version: str = "2"
@@ -63,15 +58,16 @@ class FittedCost(HostCostModel):
         shape = np.shape(tile[workload.dims[0].name])
         if workload.kind == "host_view":
             return np.zeros(shape, dtype=np.int64)
+        rivals = RIVALLED in workload.parameters
         workload, zeros = self._apart(workload)
         keys = figures_keys(workload)
         key = self._key(keys)
         counts, values = counts_of(workload, zeros), self.figures[key]
-        guessed = is_wider(keys, key)
-        if guessed and _competes(workload):
+        contested = rivals and _COMPUTED not in keys[0]
+        if is_wider(keys, key) and (contested or ("wide" in counts and "region" in workload.kind)):
             values = {name: _UNKNOWN * value for name, value in values.items()}
         whole = values.get("call", 0.0) + sum(value * counts.get(name, 0) for name, value in values.items())
-        return np.full(shape, int(np.ceil(whole * self._luck(workload, keys, guessed))), dtype=np.int64)
+        return np.full(shape, int(np.ceil(whole * self._luck(workload, keys, rivals))), dtype=np.int64)
 
     def launch_cycles(self, workload: Workload, tile: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
         """None: the figure of a call counts it."""
@@ -79,11 +75,12 @@ class FittedCost(HostCostModel):
 
     def estimate(self, workload: Workload) -> str:
         """Why the figures of a layer are not counted ones of its form, and factors that are guessed."""
+        rivals = RIVALLED in workload.parameters
         workload, zeros = self._apart(workload)
         keys = figures_keys(workload)
         factors = {
             "share of products with an operand 0": counts_of(workload, zeros) != counts_of(workload, None),
-            "instructions of varied kernels": self._luck(workload, keys, False) != 1.0,
+            "instructions of varied kernels": self._luck(workload, keys, rivals) != 1.0,
         }
         reasons = (estimate_of(self.core, keys, self._key(keys)), *(name for name, used in factors.items() if used))
         return "" if workload.kind == "host_view" else "; ".join(filter(None, reasons))
@@ -93,42 +90,19 @@ class FittedCost(HostCostModel):
         workload, told = apart(workload)
         return workload, None if not self.soft else told if self.zeros is None else self.zeros
 
-    def _luck(self, workload: Workload, keys: tuple[str, ...], guessed: bool) -> float:
+    def _luck(self, workload: Workload, keys: tuple[str, ...], rivals: bool) -> float:
         """What a kernel costs relative to its figures."""
-        luck = self.luck if _varied(workload) or (guessed and any(_SINGLE in key for key in keys)) else 1.0
-        few = _FEW_RESULTS in keys[0] and _FEW_RESULTS not in self._key(keys)
-        return max(luck, _COMPUTED_LUCK) if few or _COMPUTED in keys[0] else luck
+        key, computed = self._key(keys), _COMPUTED in keys[0]
+        one_output = stored(workload) and workload.operands[1].axes[-1].size == 1  # its sums stay in registers
+        rivals = rivals and not one_output and "transpose" not in workload.kind
+        single = is_wider(keys, key) and any(_SINGLE in key for key in keys)
+        fused = computed and any(word in workload.kind for word in ("requant", "region"))
+        luck = self.luck if rivals or single or fused else 1.0
+        few = rivals and _FEW_RESULTS in keys[0] and _FEW_RESULTS not in key
+        return max(luck, _COMPUTED_LUCK) if few or computed else luck
 
     def _key(self, keys: tuple[str, ...]) -> str:
         return next((key for key in keys if key in self.figures), GENERAL)
-
-
-def _competes(workload: Workload) -> bool:
-    """Whether figures of other forms would be too small a guess: another kernel may be the better one."""
-    counts, form = workload.parameters, figures_keys(workload)[0]
-    moved = workload.kind == "host_transpose" and ("elements" in form or form.endswith("tiles"))
-    scaled = "wide" in counts and "region" in workload.kind
-    return moved or scaled or any(name in counts for name in ("tile_macs", "wide_divide"))
-
-
-def _varied(workload: Workload) -> bool:
-    """Whether instructions of a kernel of the host vary between layers of one form, and the core has an own one."""
-    replaced = stored(workload) or any(word in workload.kind for word in ("requant", "region"))
-    single = stored(workload) and workload.operands[1].axes[-1].size == 1  # one output: sums stay in registers
-    form = figures_keys(workload)[0]
-    # What no own kernel takes: depthwise ones of odd channels, or of many taps, either.
-    single |= shifted(workload) or "grouped" in form
-    single |= "depthwise" in form and workload.operands[-1].axes[-1].size % _BLOCK > 0
-    single |= "depthwise, many taps" in form
-    maxima = workload.kind == _MAXIMA and workload.operands[-1].element_bits == _BYTE_BITS
-    # Across lines, and for lines whose sums exceed 32 bits, softmax has no own kernel.
-    softmax = workload.kind == _SOFTMAX and "inner" not in workload.parameters and _last(workload) <= _LINE
-    return maxima or softmax or ("tile_macs" in workload.parameters and replaced and not single)
-
-
-def _last(workload: Workload) -> int:
-    """The size of the result's last axis."""
-    return workload.operands[-1].axes[-1].size if workload.operands[-1].axes else 1
 
 
 def cost_on(core: str) -> FittedCost:

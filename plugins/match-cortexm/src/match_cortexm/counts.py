@@ -27,8 +27,8 @@ _PEELED_BLOCKS, _PEELED_TAPS, _NARROW = 6, 8, 2
 _LINE_TAPS = 3
 #: How the counts of calls of a function begin, and those of one that ``floating_divide`` counts, too.
 CALLS, _ROOTS = "calls_", "calls_sqrt"
-#: What the host tells of loops and windows, which no figures multiply.
-_GEOMETRY = ("kernel_", "stride_", "dilation_", "before_", "zeros", "filled", "block", "turns", "held_")
+#: What the host tells of loops and windows, and rivals.py of rivals, which no figures multiply.
+_GEOMETRY = ("kernel_", "stride_", "dilation_", "before_", "zeros", "filled", "block", "turns", "held_", "rivalled")
 #: Operands of operators on one tensor and a constant number: what they read and the result.
 _OF_ONE = 2
 #: Sizes of recurrent layers.

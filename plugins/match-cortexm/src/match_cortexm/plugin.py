@@ -34,12 +34,15 @@ def match_patterns(soc: Soc, unit: Unit) -> tuple[Pattern, ...]:
 
     from match_cortexm.kernels.floats import machine_for
     from match_cortexm.patterns import kernels_of
+    from match_cortexm.rivals import Rivals, rivalled
     from match_cortexm.zeros import Zeros, told
 
     machine_of(soc)
-    host, zeros = host_patterns(machine_for(core)), Zeros()
+    own, host = tuple(kernel.pattern for kernel in kernels_of(core)), host_patterns(machine_for(core))
+    rivals, zeros = Rivals(own), Zeros()
+    host = tuple(rivalled(pattern, rivals) for pattern in host)
     host = host if core.fpu else tuple(told(pattern, zeros) for pattern in host)
-    return (*(kernel.pattern for kernel in kernels_of(core)), *host)
+    return (*own, *host)
 
 
 @hookimpl

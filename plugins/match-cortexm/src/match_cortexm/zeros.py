@@ -2,8 +2,8 @@
 
 Nobody knows the numbers before the network runs, but weights and biases tell much: a layer's sums are nearly normal, as
 each adds up many terms, and their mean and variance follow from those of what it reads. Relu makes 0 of the share that
-is negative. The expectations of a channel's numbers are carried from the graph's inputs, which are assumed to be
-standard normal, through all operators; terms are taken as independent.
+is negative. The expectations of a channel's numbers are carried from the graph's inputs, which are assumed to be normal
+around 0, through all operators; terms are taken as independent.
 """
 
 from __future__ import annotations
@@ -68,6 +68,12 @@ _RULES: dict[str, Rule] = {
 }
 
 
+#: The least variance of sums: that of weights which are all 0.
+_LEAST = 1e-12
+#: What stands before the first layer, and the layers.
+_MOVES, _LAYERS = ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Transpose"), ("Conv", "Gemm", "MatMul")
+
+
 @dataclass
 class Zeros:
     """Shares of zeros in the tensors of graphs; each is computed once."""
@@ -92,7 +98,7 @@ class Zeros:
         if is_constant(tensor):
             return constant(tensor.values)
         if not tensor.inputs:
-            return INPUT
+            return replace(INPUT, variance=INPUT.variance * scale_of(tensor) ** 2)
         node = tensor.inputs[0]
         rule = _RULES.get(node.op)
         return UNKNOWN if rule is None else rule(node, [self._known[id(one)][1] for one in node.inputs])
@@ -101,6 +107,20 @@ class Zeros:
         """The share of products, or sums, of which an operand is 0; None if no computed operand is float32."""
         read = [one for one in node.inputs if not is_constant(one) and one.dtype == np.float32]
         return 1 - prod(1 - self.expected(one).zeros for one in read) if read else None
+
+
+def scale_of(tensor: gs.Tensor) -> float:
+    """The scale of a graph's input, at least 1: where numbers of scale 1 would make sums far below the biases of the
+    first layer, there are larger ones (a picture's 0 to 255, decibels)."""
+    scale, readers = 1.0, list(tensor.outputs)
+    for node in readers:
+        if node.op in _MOVES:
+            readers += node.outputs[0].outputs
+        elif node.op in _LAYERS and all(map(is_constant, node.inputs[1:])):
+            sums = _RULES[node.op](node, [INPUT, *(constant(one.values) for one in node.inputs[1:])])
+            ratios = np.abs(sums.mean) / np.sqrt(np.maximum(sums.variance, _LEAST))
+            scale = max(scale, float(np.median(ratios)))
+    return scale
 
 
 def told(pattern: Pattern, zeros: Zeros) -> Pattern:

@@ -126,10 +126,15 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     view = {"vectors": vectors, "count": count, "shift": shift, "low": low, "high": high, "ctype": ctype}
     inputs: tuple[gs.Tensor, ...] = tuple(node.inputs[:2])
     constants: dict[int, NDArray[np.generic]] = {}
-    if not core.dsp:
+    scalar = short is not None and not vectors
+    shifts = core.dsp and scalar and _is_power(a_factor) and _is_power(b_factor)
+    if not core.dsp or (scalar and count > UNROLLED and not shifts):
         # Compilers would write products by some constants as shifts and sums, up to twice as many instructions.
         inputs, constants = _stored(node, np.array([a_factor, b_factor], np.int32))
         lines[:2] = [f"    const int32_t {name}_factor = in2[{place}];" for place, name in enumerate("ab")]
+        if core.dsp and a_factor == b_factor:
+            del lines[1]
+            value = f"((in0[i] + in1[i]) * a_factor + addend) >> {shift}"
     body = render_body("add", result=scaled.text(value), **view)
     comment = f"{', '.join(each.op for each in nodes)}: {count} pairs, in {32 if short else 64} bits"
     text = "\n".join((*lines, body))
@@ -138,19 +143,27 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     form, pairs = "add" if short else "add_i16" if wide else "add_wide", count
     if vectors:
         form, pairs = "add_mve_i16" if wide else "add_mve", count // 4
-    elif short and count <= UNROLLED:
+    elif scalar and count <= UNROLLED:
         form = "add_few"
+    elif shifts:
+        form = "add_shifts"
     code = replace(code, overlaps=element_by_element(node.inputs[:2], result))
-    clipped = pairs * clips(core, low, high)
-    if core.dsp and short and clipped:  # compilers know the range of the sums, and compare with what these may reach
+    clipped = 0 if short and vectors else pairs * clips(core, low, high)
+    if core.dsp and scalar and clipped and not constants:
+        # Compilers know the range of the sums, and compare with what these may reach.
         ends = [
             _range(dtype_of(tensor), factor) for tensor, factor in zip(node.inputs, (a_factor, b_factor), strict=False)
         ]
         least, most = ((sum(end) + addend) >> shift for end in zip(*ends, strict=True))
-        clipped = 0 if vectors else pairs * ((least < low) + (most > high))
+        clipped = pairs * ((least < low) + (most > high))
     second = pairs * (a_factor != b_factor)  # compilers multiply the sum if there is one factor
     counts = (("pairs", pairs), ("second", second), *((("again", pairs),) if after else ()), ("clipped", clipped))
     return Counted(inputs, code, Work(), form, counts)
+
+
+def _is_power(number: int) -> bool:
+    """Whether it is a power of two, so that compilers write no product."""
+    return number > 0 and number & (number - 1) == 0
 
 
 def _range(dtype: np.dtype[np.generic], factor: int) -> tuple[int, int]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 LOOKUP = "match.arith::LutI8"
 #: Turns of a loop up to which compilers unroll it.
 UNROLLED = 16
+#: Bytes that a load reaches from an address: with instructions of 32 bits, and on M0+.
+_REACH, _SHORT_REACH = 4096, 32
 
 
 def lookup_refusal(node: gs.Node) -> str | None:
@@ -59,7 +61,8 @@ def build_lookup(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Count
     code = inline_code(function, f"{node.op}: {count} bytes", node.inputs[:2], node.outputs[:1], body, uses, {1: table})
     code = replace(code, overlaps=element_by_element(node.inputs[:1], node.outputs[0]))
     blocks, form = -(-count // block), "lookup"
-    counts: tuple[tuple[str, int], ...] = (("blocks", end // block), ("rest", count - end))
+    far = sum(place >= (_REACH if core.dsp or core.accumulates else _SHORT_REACH) for place in range(end, count))
+    counts: tuple[tuple[str, int], ...] = (("blocks", end // block), ("rest", count - end), ("far", far))
     if core.helium:
         form = f"lookup_mve{'_part' if part else ''}{'_few' if blocks <= UNROLLED else ''}"
         counts = (("vectors", blocks),)

@@ -42,19 +42,19 @@ class Pointers:
         return [(tap - last, self._at(tap + channel, gone)) for tap, last in zip(self.taps, before, strict=False)]
 
     def counts(self, border: Border, blocks: int, parts: bool) -> dict[str, int]:
-        """What a kernel does of so many blocks: ``moved`` pointers, ``far`` ones between taps, ``turns`` of a loop over
-        blocks, ``parts`` of vectors; windows that leave the image apart."""
+        """What a kernel does of so many blocks: ``steps`` from tap to tap, ``moved`` pointers, ``far`` ones between
+        taps, ``turns`` of a loop over blocks, ``parts`` of vectors; windows that leave the image apart."""
         inside, taps = border.tiles - border.outside, len(self.taps)
         turns = inside * self.loop
         return {
-            "steps": inside * blocks * taps,
+            "steps": inside * blocks * (taps - 1),
             "blocks": inside * blocks,
             "tiles": inside,
             "moved": (inside + turns) * len(self.starts),
             "turns": turns,
             "far": inside * blocks * self.far,
             "parts": inside * parts,
-            "part_steps": inside * parts * taps,
+            "part_steps": inside * parts * (taps - 1),
             "outside": border.outside,
             "outside_blocks": border.outside * blocks,
             "outside_parts": border.outside * parts * taps,
