@@ -34,6 +34,7 @@ SAMPLE = {
     "max_pool_line": OtherCase("MaxPool", (1, 10, 17), taps=5),
     "lookup": OtherCase("Tanh", (1, 3, 5, 7)),
     "softmax": OtherCase("Softmax", (1, 3, 38)),
+    "softmax_table": OtherCase("Softmax", (1, 3, 200)),
     "softmax_long": OtherCase("Softmax", (1, 3, 1501)),
 }
 EMULATOR = shutil.which("qemu-system-arm") is not None and shutil.which("arm-none-eabi-gcc") is not None
@@ -65,6 +66,7 @@ def test_on_the_twin(name, target, tmp_path):
                 "max_pool",
                 "max_pool_odd",
                 "softmax",
+                "softmax_table",
                 "softmax_long",
             )
             for target in TARGETS

@@ -1,4 +1,4 @@
-"""Softmax of long lines: what is not divided is what a division gives, and only cores with vectors take them."""
+"""Softmax of long lines: what is not divided is what a division gives; without vectors, results are few."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import onnx_graphsurgeon as gs
 import pytest
 from match_core.contract.structure import Match
 from match_cortexm.kernels.softmax import _POINT, _TRUNCATED, _down, _error, softmax_of
-from match_cortexm.patterns import SHORT, SOFTMAX
+from match_cortexm.patterns import SOFTMAX, VECTOR_SOFTMAX
 
 #: As in match_cortexm_softmax_long.h.
 HALF = 1 << (_POINT - 1)
@@ -53,20 +53,31 @@ def test_results_at_a_half_are_divided():
     assert (quotient >> _POINT, (quotient + _error(entries, size, levels)) >> _POINT) == (0, 1)
 
 
-def _node(size: int) -> gs.Node:
-    table = np.rint(np.exp(-np.arange(256) * 0.05) * 2.0**24).astype(np.int64)
+def _node(size: int, steep: float = 0.05) -> gs.Node:
+    table = np.rint(np.exp(-np.arange(256) * steep) * 2.0**24).astype(np.int64)
     x, y = (gs.Variable(name, np.int8, (3, size)) for name in "xy")
     numbers = [gs.Constant(f"n{place}", np.array(value)) for place, value in enumerate((256, -128, -128, 127))]
     return gs.Node("SoftmaxI8", "soft", {"axis": 1}, [x, gs.Constant("t", table), *numbers], [y], domain="match.arith")
 
 
-@pytest.mark.parametrize(("size", "short"), [(255, True), (256, False), (1501, False)])
-def test_lines_whose_sums_exceed_32_bits_take_vectors(size, short):
-    match = Match((_node(size),), {"op": _node(size)})
-    assert SOFTMAX.check(match) is None
-    assert (SHORT.check(match) is None) == short
+@pytest.mark.parametrize(
+    ("size", "steep", "taken"),
+    [(255, 0.05, True), (256, 0.05, True), (1501, 0.05, True), (256, 0.02, False), (1501, 0.02, True)],
+)
+def test_lines_whose_sums_exceed_32_bits_take_vectors_or_have_few_results(size, steep, taken):
+    match = Match((_node(size, steep),), {"op": _node(size, steep)})
+    assert VECTOR_SOFTMAX.check(match) is None
+    assert (SOFTMAX.check(match) is None) == taken
 
 
-def test_lines_of_which_too_much_is_left_out_are_refused():
-    found = softmax_of(_node(1 << 21), long=True)
+def test_results_that_grow_with_the_distance_are_not_computed_once():
+    node = _node(600)
+    node.inputs[1].values[3] = node.inputs[1].values[2] + 1
+    assert "lines of 600" in str(softmax_of(node, vectors=False))
+    assert not isinstance(softmax_of(node, vectors=True), str)
+
+
+@pytest.mark.parametrize("vectors", [True, False])
+def test_lines_of_which_too_much_is_left_out_are_refused(vectors):
+    found = softmax_of(_node(1 << 21), vectors=vectors)
     assert isinstance(found, str) and "lines of 2097152" in found

@@ -142,8 +142,8 @@ def _real_pool_refusal(match: Match) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _softmax_refusal(match: Match, *, long: bool) -> str | None:
-    found = softmax_of(match.node("op"), long=long)
+def _softmax_refusal(match: Match, *, vectors: bool) -> str | None:
+    found = softmax_of(match.node("op"), vectors=vectors)
     return found if isinstance(found, str) else None
 
 
@@ -169,8 +169,10 @@ REAL_WINDOW = Constraint("pool", "float32, channels last, blocks of 4 channels, 
 TRANSPOSE = Constraint("matrices", "elements of 8 to 64 bits, rows become columns", _transpose_refusal)
 BYTES_OR_WORDS = Constraint("matrices", "elements of 8, 32 or 64 bits, rows become columns", _no_halfwords_refusal)
 _TABLE = "int8, the last axis, a table of 256 exponentials"
-SOFTMAX = Constraint("softmax", _TABLE, partial(_softmax_refusal, long=True))
-SHORT = Constraint("softmax", f"{_TABLE}, sums of a line in 32 bits", partial(_softmax_refusal, long=False))
+VECTOR_SOFTMAX = Constraint("softmax", _TABLE, partial(_softmax_refusal, vectors=True))
+SOFTMAX = Constraint(
+    "softmax", f"{_TABLE}, sums of a line in 32 bits, or few results", partial(_softmax_refusal, vectors=False)
+)
 REAL = Constraint(
     "float32", "float32, lines of at least a vector, constant limits", lambda match: real_refusal(match.nodes)
 )
@@ -196,7 +198,7 @@ def kernels_of(core: Core) -> tuple[Kernel, ...]:
     fused += (_kernel("cortexm_add_twice", Op(_REQUANT, "second", (added,)), (SECOND, ADD), build_add, core),)
     single.append(("cortexm_add", added, ADD, build_add))
     single.append(("cortexm_lookup", Op(LOOKUP, "op", (Any("x"),)), TABLE, build_lookup))
-    lines = SOFTMAX if core.helium else SHORT
+    lines = VECTOR_SOFTMAX if core.helium else SOFTMAX
     single.append(("cortexm_softmax", Op(SOFTMAX_I8, "op", (Any("x"),)), lines, build_softmax))
     if not core.fpu:
         single.append(("cortexm_quantize", Op("QuantizeLinear", "op", (Any("x"),)), ENDS, build_quantize))

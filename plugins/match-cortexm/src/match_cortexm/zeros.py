@@ -68,6 +68,8 @@ _RULES: dict[str, Rule] = {
 }
 
 
+#: The size of a first layer's biases, relative to the deviation of its sums, that tells no scale yet: an estimate.
+_MOST_BIAS = 1.5
 #: The least variance of sums: that of weights which are all 0.
 _LEAST = 1e-12
 #: What stands before the first layer, and the layers.
@@ -119,7 +121,7 @@ def scale_of(tensor: gs.Tensor) -> float:
         elif node.op in _LAYERS and all(map(is_constant, node.inputs[1:])):
             sums = _RULES[node.op](node, [INPUT, *(constant(one.values) for one in node.inputs[1:])])
             ratios = np.abs(sums.mean) / np.sqrt(np.maximum(sums.variance, _LEAST))
-            scale = max(scale, float(np.median(ratios)))
+            scale = max(scale, float(np.median(ratios)) / _MOST_BIAS)
     return scale
 
 

@@ -10,7 +10,7 @@ from match_core.contract.unit_api import RuntimeFile
 SHARED, DSP, MVE = "match_cortexm.h", "match_cortexm_dsp.h", "match_cortexm_mve.h"
 BYTES, MOVES, MATMUL = "match_cortexm_bytes.h", "match_cortexm_moves.h", "match_cortexm_matmul.h"
 SOFTMAX, INT16 = "match_cortexm_softmax.h", "match_cortexm_int16.h"
-SOFTMAX_LONG = "match_cortexm_softmax_long.h"
+SOFTMAX_LONG, SOFTMAX_TABLE = "match_cortexm_softmax_long.h", "match_cortexm_softmax_table.h"
 FLOAT, HALF, ENDS = "match_cortexm_float.h", "match_cortexm_half.h", "match_cortexm_ends.h"
 APART = "match_cortexm_apart.h"
 
