@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from onnx import helper
 
 from benchmarks.cortexm_counts import CORES, Layer, in_processes, layers_of, layers_of_model, made_layers
-from benchmarks.cortexm_sets import BUILT, LONG, SETS
+from benchmarks.cortexm_sets import BUILT, LONG, SETS, STORED
 from benchmarks.runs import MODELS
 from benchmarks.tables import Cell, Column, Table
 
@@ -34,6 +34,8 @@ COMMAND = "benchmarks.cortexm_layers"
 SEED, MADE = 1, "made"
 #: Samples of stored networks that are counted where instructions depend on the numbers.
 SAMPLES = 5
+#: What has a row of the summary: the sets, and the stored networks of all.
+SHOWN = {**SETS, **STORED}
 Row = tuple[str, str, Layer]
 
 
@@ -126,7 +128,7 @@ def summary(rows: Sequence[Row]) -> Table:
     """Errors by core and set of networks."""
     cells: list[tuple[Cell, ...]] = []
     for core in dict.fromkeys(core for core, _, _ in rows):
-        for kind, names in SETS.items():
+        for kind, names in SHOWN.items():
             layers = [layer for place, name, layer in rows if place == core and name in names]
             known = any(layer.informed != layer.modelled for layer in layers)
             for informed in (False, True) if known else (False,) if layers else ():
@@ -152,7 +154,7 @@ def summary(rows: Sequence[Row]) -> Table:
 def main(arguments: Sequence[str]) -> int:
     """Print the tables, write CSV."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = list(dict.fromkeys(name for group in SETS.values() for name in group))
+    names = [name for group in SETS.values() for name in group]
     parser.add_argument("names", nargs="*", metavar="NAME", help="networks or sets of these; default: all")
     parser.add_argument("--core", action="append", choices=list(CORES), help="default: those with figures")
     parser.add_argument("--all", action="store_true", help="print all layers")
@@ -162,7 +164,7 @@ def main(arguments: Sequence[str]) -> int:
         parser.exit(1, f"the networks are not on this machine: there is no {MODELS}\n")
     cores, page = options.core or [core for core in CORES if core not in LIKE], "deploy-cortexm.md"
     if options.names:
-        names = list(dict.fromkeys(name for given in options.names for name in SETS.get(given, (given,))))
+        names = list(dict.fromkeys(name for given in options.names for name in SHOWN.get(given, (given,))))
     rows = list(rows_of(names, cores))
     table(rows).write_csv()
     worst = rows if options.all else sorted(rows, key=lambda row: -abs(error(row[2], informed=True)))[:10]
@@ -175,7 +177,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def merged(found: Table, page: Path) -> Table:
     """The table with those rows of a page that were not counted now."""
-    every = [title for kind in SETS for title in (kind, f"{kind}, zeros known")]
+    every = [title for kind in SHOWN for title in (kind, f"{kind}, zeros known")]
     shown = [line.strip("| ").split(" | ") for line in found.shown(page).splitlines() if line.startswith("| cortex")]
     rows: dict[tuple[str, str], tuple[Cell, ...]] = {}
     for core, title, *numbers in shown:

@@ -97,7 +97,7 @@ for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}
 #: All stored networks up to 1 MB in int8 or float32, whatever set they are in.
 _SMALL = sorted(path.parent.name for path in MODELS.glob("*/model.onnx") if path.stat().st_size <= MOST_STORED_BYTES)
-SETS |= {
+STORED: dict[str, tuple[str, ...]] = {
     "int8, stored": tuple(name for name in _SMALL if "f32" not in name and "f16" not in name),
     "float32, stored": tuple(name for name in _SMALL if "f32" in name),
 }
