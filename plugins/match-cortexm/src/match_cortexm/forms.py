@@ -91,6 +91,9 @@ def _product_keys(workload: Workload, key: str) -> tuple[str, ...]:
     if tile != form and windows(workload) and positions_of(workload) == 1:  # each weight is used once
         shared = (f"products, {tile} alone", f"products, {form} alone", f"{begin}, {tile}", *shared)
         tile = f"{tile} alone"
+    elif tile != form and windows(workload) and counts["elements"] <= TURNS:  # their loops are unrolled whole
+        shared = (f"products, {tile} to few", f"{begin}, {tile}", *shared)
+        tile = f"{tile} to few"
     if begin == "regions" and "one row" in form and counts.get("wide", 0) > counts["elements"]:
         return f"{begin}, {form}, chain", f"{begin}, {sums} one row, chain", *shared  # several requantisations
     return f"{begin}, {tile}", *shared
