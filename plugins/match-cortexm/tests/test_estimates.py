@@ -8,6 +8,7 @@ import pytest
 from match_cortexm.cost import cost_on
 from match_cortexm.figures import figures_of
 from match_cortexm.forms import figures_keys
+from match_cortexm.rivals import RIVALLED
 
 from .made_workloads import counted, product_of
 
@@ -43,6 +44,6 @@ def test_factors_that_are_guessed_are_named():
     zeros = "share of products with an operand 0"
     told = {core: zeros in cost_on(core).estimate(product) for core in ("cortex_m0plus", "cortex_m3", "cortex_m4")}
     assert told == {"cortex_m0plus": True, "cortex_m3": True, "cortex_m4": False}
-    softmax = counted("host_softmax_i8", ("elements", 90), ("memory", 120))
+    softmax = counted("host_softmax_i8", ("elements", 90), ("memory", 120), (RIVALLED, 1))
     told = {core: "varied" in cost_on(core).estimate(softmax) for core in ("cortex_m0plus", "cortex_m3", "cortex_m4")}
     assert told == {"cortex_m0plus": True, "cortex_m3": True, "cortex_m4": False}
