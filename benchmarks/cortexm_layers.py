@@ -14,7 +14,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -90,9 +90,12 @@ def error(layer: Layer, informed: bool = False) -> float:
     return 100 * ((layer.informed if informed else layer.modelled) / layer.counted - 1)
 
 
+_figures = cache(figures_of)
+
+
 def figures_key(core: str, layer: Layer) -> str:
     """The figures that a layer has."""
-    return next((key for key in layer.keys if key in figures_of(core)), GENERAL)
+    return next((key for key in layer.keys if key in _figures(core)), GENERAL)
 
 
 def guessed(core: str, layer: Layer) -> bool:
