@@ -20,7 +20,7 @@ from benchmarks.cortexm_ahead import (
     scaled_channels,
     shuffled,
 )
-from benchmarks.cortexm_late import LATE_INTEGER_KINDS, LATE_KINDS, LATE_REAL_KINDS
+from benchmarks.cortexm_late import LAST_KINDS, LATE_INTEGER_KINDS, LATE_KINDS, LATE_REAL_KINDS
 from benchmarks.cortexm_net import Net, middle, networks_of
 
 
@@ -179,3 +179,4 @@ def newest_networks(seed: int, rounds: int, quantised: bool, wide: bool = False)
         rng = np.random.default_rng([seed, int(quantised), 18])
         late = {**LATE_KINDS, **(LATE_INTEGER_KINDS if quantised else LATE_REAL_KINDS)}
         yield from networks_of(Net(rng, quantised), late, rounds)
+        yield from networks_of(Net(np.random.default_rng([seed, int(quantised), 19]), quantised), LAST_KINDS, rounds)

@@ -63,7 +63,7 @@ RESULTS = ("floating", "compared", "limited", "scattered")
 #: Layers without figures of a narrower form that decide those of a wider one alone, but for products, whose kernels
 #: differ in what comes after the sums.
 REST, ALL, PLAIN = 5, (OWN, "products", "regions"), ", plain"
-#: Windows to so few results that their loops are unrolled whole decide their own figures only, once they have some.
+#: Windows to so few results that their loops are unrolled whole decide their own figures only.
 TO_FEW = " to few"
 #: Products that decide no figures of others, which requantise at once: only their own, and those of plain sums.
 LEFT = "host_mat_mul_integer "
@@ -215,9 +215,8 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True, general: Figures | N
     for key in sorted(groups, key=lambda key: (_specific(key, groups[key]), key)):
         group = groups[key]
         rest = [layer for layer in group if found.keys().isdisjoint(takewhile(key.__ne__, layer.keys))]
-        left_over = set(map(id, rest))
-        others = [layer for layer in group if id(layer) in left_over or not layer.keys[0].endswith(TO_FEW)]
-        group = others if len(others) >= fewest(key, others) else group
+        others = [layer for layer in group if not layer.keys[0].endswith(TO_FEW)]
+        group = others if len(others) >= fewest(key, others) and not key.endswith(TO_FEW) else group
         decided = len(rest) >= max(REST, fewest(key, rest)) and not key.startswith(ALL) and not key.endswith(PLAIN)
         group = rest if decided else group
         names = list(dict.fromkeys(name for layer in group for name in layer.counts))

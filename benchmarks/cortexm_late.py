@@ -42,6 +42,14 @@ def _first_image(net: Net) -> None:
     net.result(net.add(("Relu", "HardSwish")[net.between(0, 4) == 0], y) if net.between(0, 2) else y, 4.0)
 
 
+def _one_channel(net: Net) -> None:
+    """Windows over a larger image of one channel, to one."""
+    taps, shape = net.between(2, 4), [net.between(6, 34), net.between(18, 40)]
+    pads = [net.between(0, 1) * (taps // 2)] * 4
+    y = net.add("Conv", net.source(1, 1, *shape), net.weight(1, 1, taps, taps), pads=pads)
+    net.result(net.add("Relu", y) if net.between(0, 1) else y)
+
+
 def _narrow(net: Net) -> None:
     """Pointwise layers of few channels to few, behind others."""
     inputs, outputs = net.between(2, 13), net.between(2, 16)
@@ -140,6 +148,8 @@ LATE_KINDS: dict[str, Callable[[Net], None]] = {
     "long_softmax": _long_softmax,
     "mean_of_two": _mean_of_two,
 }
+#: Of all networks, too.
+LAST_KINDS: dict[str, Callable[[Net], None]] = {f"one_channel_{number}": _one_channel for number in range(3)}
 #: Of float32 networks, and of int8 ones.
 LATE_REAL_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"limited_{number}": _limited for number in range(4)},
