@@ -347,3 +347,15 @@ def test_regions_that_combine_are_told_apart_by_what_they_compute():
     counts = (("elements", 4), ("memory", 244), ("floating", 480), ("steps", 244))
     squares = Workload("host_region_reduce", (Dim("N", 4, tileable=False),), operands, 0, counts)
     assert figures_keys(squares)[0] == "host_region_reduce float, many taps, 2 floating"
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "end"), [(3, 4, " of 1 to few"), (9, 9, " of 1"), (20, 24, " of 1, long lines")]
+)
+def test_windows_to_few_results_and_over_long_lines_are_told_apart(rows, columns, end):
+    """Of one output; compilers unroll the loops of the former whole."""
+    layer = product_of("host_nhwc_conv", (1, rows, columns, 1), (1, 3, 3, 1, 1), (1, rows, columns, 1))
+    keys = figures_keys(layer)
+    assert keys[0].endswith(end) and any(key.endswith(" of 1") for key in keys)
+    two = product_of("host_nhwc_conv", (1, rows, columns, 1), (1, 3, 3, 1, 2), (1, rows, columns, 2))
+    assert not figures_keys(two)[0].endswith("long lines")

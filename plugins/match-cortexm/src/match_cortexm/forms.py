@@ -94,7 +94,7 @@ def _product_keys(workload: Workload, key: str) -> tuple[str, ...]:
     elif tile != form and windows(workload) and counts["elements"] <= TURNS:  # their loops are unrolled whole
         shared = (f"products, {tile} to few", f"{begin}, {tile}", *shared)
         tile = f"{tile} to few"
-    elif tile.endswith(" of 1") and windows(workload) and workload.operands[0].axes[-2].size > TURNS:  # of one channel
+    elif tile.endswith(" of 1") and windows(workload) and workload.operands[0].axes[-2].size > TURNS:  # one output each
         shared = (f"products, {tile}, long lines", f"{begin}, {tile}", *shared)
         tile = f"{tile}, long lines"
     if begin == "regions" and "one row" in form and counts.get("wide", 0) > counts["elements"]:

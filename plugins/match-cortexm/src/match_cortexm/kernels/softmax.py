@@ -55,8 +55,8 @@ def softmax_of(node: gs.Node, *, vectors: bool) -> tuple[int, ...] | str:
         return f"{levels} levels"
     if entries.size != 256 or entries.min() < 0 or entries[0] < 1 or largest >= 1 << 28:
         return f"{entries.size} entries of {entries[0]} to {largest}"
-    short = vectors or _tabled(entries, shape[-1], levels)
-    if _down(largest, shape[-1]) and (not short or _error(entries, shape[-1], levels) > _ERROR):
+    taken = vectors or _tabled(entries, shape[-1], levels)
+    if _down(largest, shape[-1]) and (not taken or _error(entries, shape[-1], levels) > _ERROR):
         return f"entries of {entries[0]} to {largest}, lines of {shape[-1]}"
     return elements(shape[:-1]), shape[-1], levels, *rest
 
