@@ -31,7 +31,7 @@ def _sum(a_factor: int, b_factor: int, addend: int, count: int = 40) -> gs.Node:
 )
 def test_factors_are_read_from_memory_but_for_powers_of_two(factors, form, loaded):
     built = build_add((_sum(*factors, 77),), "kernel", CORE_NAMED["cortex_m4"])
-    assert built.form == form and built.code.definition.count("_factor = in2[") == loaded
+    assert built.form == form and built.code.definition.count("_factor = input_2[") == loaded
 
 
 def _network(path, scales: tuple[float, float, float]) -> None:
