@@ -174,8 +174,14 @@ def main(arguments: Sequence[str]) -> int:
     sys.stdout.write(f"{table(worst).markdown()}\n\n{summary(rows).markdown()}\n")
     if options.update:
         path = Path(__file__).resolve().parents[1] / "docs" / page
-        merged(summary(rows), path).put(path)
+        merged(whole(summary(rows), names), path).put(path)
     return 0
+
+
+def whole(found: Table, names: Sequence[str]) -> Table:
+    """The rows of sets of which all networks were counted."""
+    kinds = {kind for kind, members in SHOWN.items() if set(members) <= set(names)}
+    return replace(found, rows=tuple(row for row in found.rows if str(row[1]).removesuffix(", zeros known") in kinds))
 
 
 def merged(found: Table, page: Path) -> Table:

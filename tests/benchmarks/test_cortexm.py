@@ -8,9 +8,9 @@ from match_cortexm.figures import OWN
 from benchmarks.cortexm_added import added_counts
 from benchmarks.cortexm_apart import newest_networks
 from benchmarks.cortexm_counts import Layer
-from benchmarks.cortexm_layers import merged, summary
+from benchmarks.cortexm_layers import merged, summary, whole
 from benchmarks.cortexm_made import made_networks
-from benchmarks.cortexm_sets import STORED
+from benchmarks.cortexm_sets import SETS, STORED
 
 PAGE = """<!-- cortexm-model -->
 | cortex_m0plus | int8 | 210 | 0.4 | 17.3 | 0 | 0 | 0 |
@@ -43,6 +43,13 @@ def test_rows_that_were_not_counted_stay(tmp_path):
         ("cortex_m4", "float32", 1),
         *([("cortex_m4", "float32, stored", 1)] if is_there else []),
     ]
+
+
+def test_a_page_gets_rows_of_sets_that_were_counted_whole():
+    names = SETS["float32"]
+    found = summary([("cortex_m4", name, _layer(100, dsp2_steps=10)) for name in names])
+    assert [row[1] for row in whole(found, names).rows] == ["float32"]
+    assert whole(found, names[1:]).rows == ()
 
 
 def test_the_newest_networks_are_some_of_all():
