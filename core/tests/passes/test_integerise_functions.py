@@ -11,15 +11,16 @@ from core.tests.passes.integerise_cases import INT8, compare, lower, ops, parame
 RANDOM = np.random.default_rng(17)
 
 
-def test_addition(model_of, accelerated):
+@pytest.mark.parametrize("op", ["Add", "Sub"])
+def test_addition(model_of, accelerated, op):
     constants = {
         **parameters("x", 0.04, -10, np.int8),
         **parameters("h", 0.07, 20, np.int8),
         **parameters("y", 0.09, -128, np.int8),
     }
-    text = """g (int8[1,3,8,8] x) => (int8[1,3,8,8] y) {
+    text = f"""g (int8[1,3,8,8] x) => (int8[1,3,8,8] y) {{
         xf = DequantizeLinear (x, xs, xz)  n = Transpose <perm = [0, 1, 3, 2]> (xf)  h = QuantizeLinear (n, hs, hz)
-        hf = DequantizeLinear (h, hs, hz)  s = Add (xf, hf)  r = Relu (s)  y = QuantizeLinear (r, ys, yz) }"""
+        hf = DequantizeLinear (h, hs, hz)  s = {op} (xf, hf)  r = Relu (s)  y = QuantizeLinear (r, ys, yz) }}"""
     model = model_of(text, constants)
     lowered = lower(model, accelerated)
     assert ops(lowered) == {

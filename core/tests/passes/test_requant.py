@@ -3,6 +3,8 @@ enumeration, which shares nothing with the library's chooser or its checker."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -209,11 +211,13 @@ quants = st.builds(
 )
 
 
-@given(quants, quants, quants)
+@given(quants, quants, quants, st.booleans())
 @settings(max_examples=examples(100), deadline=None)
-def test_additions(a, b, result):
+def test_additions_and_differences(a, b, result, subtracted):
     assume(max(a.scale, b.scale) / result.scale < 1e4)
+    b = replace(b, scale=-b.scale) if subtracted else b
     chosen = choose_add(a, b, result, (NARROW, WIDE))
+    assert (chosen.multiplier_b <= 0) if subtracted else (chosen.multiplier_b >= 0)
     x, y = np.arange(256)[:, None], np.arange(256)[None, :]
     sums = x * chosen.multiplier_a + y * chosen.multiplier_b + chosen.addend
     integer = np.clip(sums >> chosen.shift, 0, 255)
@@ -223,6 +227,12 @@ def test_additions(a, b, result):
     assert largest_add_error(chosen, a, b, result) == int(difference.max())
     if chosen.arithmetic == NARROW:
         assert max(abs(int(sums.max())), abs(int(sums.min())), abs(chosen.addend)) < 2**31
+
+
+def test_differences_need_signed_multipliers():
+    a, b = (Quant(scale, 3, np.dtype(np.uint8), 0, 255) for scale in (0.02, -0.03))
+    unsigned = Arithmetic((1 << 31) - 1, 32, 0, 31, signed=False)
+    assert choose_add(a, b, a, (unsigned, WIDE)).arithmetic == WIDE
 
 
 def test_choices_of_units(soc_of):

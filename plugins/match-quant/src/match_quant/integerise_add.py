@@ -1,9 +1,9 @@
-"""Quantised addition of two tensors -> AddRequant: clip((a*Ma + b*Mb + B) >> S, lo, hi)."""
+"""Quantised sum or difference of two tensors -> AddRequant: clip((a*Ma + b*Mb + B) >> S, lo, hi)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,9 +35,9 @@ class AddConstants:
 
 
 def add(graph: IntegerGraph, site: Site) -> gs.Variable | None:
-    """Add of two quantised tensors of the result's shape."""
+    """Add or Sub of two quantised tensors of the result's shape; a difference is a sum with a negative scale."""
     node = site.op
-    if node.op != "Add":
+    if node.op not in ("Add", "Sub"):
         return None
     first, second = graph.source(node.inputs[0]), graph.source(node.inputs[1])
     if first is None or second is None:
@@ -45,6 +45,7 @@ def add(graph: IntegerGraph, site: Site) -> gs.Variable | None:
     (a, quant_a, dequantize_a), (b, quant_b, dequantize_b) = first, second
     if shape_of(a) != site.real_shape or shape_of(b) != site.real_shape:
         return None
+    quant_b = replace(quant_b, scale=-quant_b.scale) if node.op == "Sub" else quant_b
     stored = graph.stored(site.quant)
     chosen = choose_add(quant_a, quant_b, stored, graph.arithmetics)
     origin = graph.editor.origin(dequantize_a, dequantize_b, *site.nodes)
@@ -80,7 +81,8 @@ def _sum(
     count = shape_of(a)[axis]
     first, second = first.per_channel(count, axis), second.per_channel(count, axis)
     bounds = []
-    for value_a, value_b in ((first.lo, second.lo), (first.hi, second.hi)):
+    ends = (second.lo, second.hi) if chosen.multiplier_b >= 0 else (second.hi, second.lo)
+    for value_a, value_b in zip((first.lo, first.hi), ends, strict=True):
         integer = (value_a * chosen.multiplier_a + value_b * chosen.multiplier_b + chosen.addend) >> chosen.shift
         real = np.floor(_real(value_a, value_b, quant_a, quant_b, result) + 0.5).astype(np.int64)
         bounds.append((np.clip(integer, result.lo, result.hi), np.clip(real, result.lo, result.hi)))
@@ -115,7 +117,7 @@ def _at_shift(quant_a: Quant, quant_b: Quant, result: Quant, limits: Arithmetic,
     scale = float(1 << shift)
     m_a, m_b = quant_a.scale / result.scale * scale, quant_b.scale / result.scale * scale
     multiplier_a, multiplier_b = round(m_a), round(m_b)
-    if max(multiplier_a, multiplier_b) > limits.multiplier_max:
+    if max(multiplier_a, abs(multiplier_b)) > limits.multiplier_max or (multiplier_b < 0 and not limits.signed):
         return None
     # Exact if both inputs are zero, where sums are centred.
     exact = (result.zero + 0.5) * scale
