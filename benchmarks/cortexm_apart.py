@@ -1,5 +1,5 @@
 """Made layers of windows whose taps are apart, extremes and averages of few positions, and with those of
-``cortexm_ahead.py`` and ``cortexm_late.py`` the newest kinds."""
+``cortexm_ahead.py``, ``cortexm_late.py`` and ``cortexm_common.py`` the newest kinds."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from benchmarks.cortexm_ahead import (
     scaled_channels,
     shuffled,
 )
+from benchmarks.cortexm_common import COMMON_INTEGER_KINDS, COMMON_KINDS
 from benchmarks.cortexm_late import LAST_KINDS, LATE_INTEGER_KINDS, LATE_KINDS, LATE_REAL_KINDS
 from benchmarks.cortexm_net import Net, middle, networks_of
 
@@ -180,3 +181,5 @@ def newest_networks(seed: int, rounds: int, quantised: bool, wide: bool = False)
         late = {**LATE_KINDS, **(LATE_INTEGER_KINDS if quantised else LATE_REAL_KINDS)}
         yield from networks_of(Net(rng, quantised), late, rounds)
         yield from networks_of(Net(np.random.default_rng([seed, int(quantised), 19]), quantised), LAST_KINDS, rounds)
+        common = {**COMMON_KINDS, **(COMMON_INTEGER_KINDS if quantised else {})}
+        yield from networks_of(Net(np.random.default_rng([seed, int(quantised), 20]), quantised), common, rounds)

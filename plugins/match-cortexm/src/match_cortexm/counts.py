@@ -154,7 +154,11 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
         return {**counts, "rows": rows, "others": counts["elements"] - rows}
     if not workload.macs and (broadcast(workload) or "norm" in kind):
         rows = rows if "norm" in kind else counts["elements"] // line(workload)
-        ahead = sum(_repeats(operand, result) == ", by rows" for operand in sources)  # of the loop over a row
+        repeated = [_repeats(operand, result) == ", by rows" for operand in sources]
+        ahead = sum(repeated)  # of the loop over a row
+        if all(repeated):  # so is what is computed
+            once = {name for name in counts if name not in ("elements", "memory", "steps")}
+            counts = {name: n * rows // counts["elements"] if name in once else n for name, n in counts.items()}
         return {**counts, "rows": rows, "memory": counts["memory"] - ahead * (counts["elements"] - rows)}
     if not workload.macs:
         return counts
@@ -262,6 +266,8 @@ def _unrolled(workload: Workload) -> Mapping[str, int]:
             found[f"{form}_turns"] = steps * (steps > _PEELED_TAPS * count and not counts.get(f"{form}_loops"))
         if form == "real_max" and part == "blocks" and counts[f"{form}_steps"] > _LINE_TAPS * count:
             found[f"{form}_wide"] = counts[f"{form}_steps"]
+        if name == "mve_single_blocks" and counts["mve_steps"] == count and not any("bytes" in n for n in counts):
+            found["mve_held"] = count  # the only vector of weights stays in registers
         if name.endswith("_rows_clipped") and count:
             narrow = source.axes[-2].size <= _NARROW
             found[name] = 0 if narrow else count

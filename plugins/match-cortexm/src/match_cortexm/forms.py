@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 #: Patterns of the host that combine the elements of windows and lines.
 _WINDOWS = ("pool", "reduce", "arg_")
-#: Patterns of the host that go through lines several times.
-_LINES = ("softmax", "norm")
+#: Patterns of the host whose loops over lines of few are unrolled.
+_LINES = ("softmax", "norm", "resize")
 _DOUBLE_BITS = 64
 #: Channels whose sums have registers: those of fewer and of more are in memory. Counted with gcc 12.2 for M4 and M55.
 _HELD = 17
@@ -97,6 +97,10 @@ def _product_keys(workload: Workload, key: str) -> tuple[str, ...]:
     elif tile.endswith(" of 1") and windows(workload) and workload.operands[0].axes[-2].size > TURNS:  # one output each
         shared = (f"products, {tile}, long lines", f"{begin}, {tile}", *shared)
         tile = f"{tile}, long lines"
+    elif tile != form and stored(workload) and 0 < told.get("held_columns", 0) < workload.operands[1].axes[-1].size:
+        held = f"{told['held_rows']} x {told['held_columns']}"  # the only tile is not a whole one
+        shared = (f"products, {tile}, {held}", f"{begin}, {tile}", *shared)
+        tile = f"{tile}, {held}"
     if begin == "regions" and "one row" in form and counts.get("wide", 0) > counts["elements"]:
         return f"{begin}, {form}, chain", f"{begin}, {sums} one row, chain", *shared  # several requantisations
     return f"{begin}, {tile}", *shared
@@ -134,8 +138,8 @@ def _element_keys(workload: Workload, key: str, numbers: str) -> tuple[str, ...]
         key = f"{key} of {'few ' if counts['inner'] < _ACROSS else ''}columns"
     if kind == "host_resize" and _scales_columns(workload):
         key = f"{key} of columns"
-    if "requant" in kind and workload.operands[0].element_bits == BYTE_BITS:
-        key = f"{key} of bytes"  # their products have 32 bits
+    if ("requant" in kind or kind == "host_cast") and workload.operands[0].element_bits == BYTE_BITS:
+        key = f"{key} of bytes"  # the products of a requantisation then have 32 bits
     plain = (f"{key}, plain",) if "region" in kind and not set(counts) - PLAIN else ()
     repeated, last = broadcast(workload), workload.operands[-1].axes[-1:]
     lines: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from match_host.kernels.products.depthwise_sums import FEW
 
 from match_cortexm.moves import TURNS, UNROLLED
-from match_cortexm.transposed import TRANSPOSED
+from match_cortexm.transposed import TRANSPOSED, strided
 from match_cortexm.windows import IMAGE_AXES, LINE_AXES, inside, window
 
 if TYPE_CHECKING:
@@ -36,9 +36,8 @@ def product_form(workload: Workload) -> str:
     if workload.kind in _RECURRENT:
         return "recurrent"
     if workload.kind == TRANSPOSED:
-        strided = result.axes[-1].size > workload.operands[0].axes[-1].size + 1
         lines = ", lines" if len(result.axes) < IMAGE_AXES else ""
-        return f"transposed{', strided' if strided else ''}{lines}"
+        return f"transposed{', strided' if strided(workload) else ''}{lines}"
     if not stored(workload):
         last = result.axes[-1].size
         lines = ", in registers" if last <= _REGISTERS else ", unrolled" if last <= UNROLLED else ""

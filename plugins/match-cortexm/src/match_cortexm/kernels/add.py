@@ -158,6 +158,10 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
         clipped = pairs * ((least < low) + (most > high))
     second = pairs * (a_factor != b_factor)  # compilers multiply the sum if there is one factor
     counts = (("pairs", pairs), ("second", second), *((("again", pairs),) if after else ()), ("clipped", clipped))
+    if vectors:
+        counts = (*counts, ("rest", count % 4))
+    elif form == "add_shifts":
+        counts = (*counts, ("shifted", pairs * sum(factor != 1 for factor in (a_factor, b_factor))))
     return Counted(inputs, code, Work(), form, counts)
 
 
