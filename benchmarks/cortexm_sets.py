@@ -11,6 +11,7 @@ from benchmarks import (
     late_models,
     ninth_models,
     seventh_models,
+    sixteenth_models,
     sixth_models,
     small_models,
     tenth_models,
@@ -92,6 +93,7 @@ _LATER = {
     "thirteenth": thirteenth_models,
     "fourteenth": fourteenth_models,
     "fifteenth": fifteenth_models,
+    "sixteenth": sixteenth_models,
 }
 for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}
