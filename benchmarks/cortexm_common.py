@@ -9,6 +9,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from benchmarks.cortexm_ahead import biased
+from benchmarks.cortexm_late import upwards
 from benchmarks.cortexm_net import Net, middle
 
 
@@ -148,6 +149,32 @@ def _cast(net: Net) -> None:
     net.outputs.append(helper.make_tensor_value_info(net.add("Cast", name, to=kind), kind, None))
 
 
+def _joined_function(net: Net) -> None:
+    """A function of a tensor, joined to another tensor, which has other steps."""
+    rows, op = net.between(1, 40), ("Sigmoid", "Tanh", "Sin", "Relu")[net.between(0, 3)]
+    y = net.between_layers(net.add(op, net.between_layers(net.source(1, rows, net.between(2, 30)))))
+    net.result(net.add("Concat", y, net.source(1, rows, net.between(2, 20)), axis=2), 2.0)
+
+
+def _steep_softmax(net: Net) -> None:
+    """Long lines of bytes of which few have a result other than 0."""
+    shape, name = [1, net.between(1, 12), net.between(120, 700)], f"x{len(net.inputs)}"
+    net.inputs.append(helper.make_tensor_value_info(name, TensorProto.INT8, shape))
+    x = net.real(name, net.rng.uniform(0.03, 0.4), net.between(-20, 20))
+    net.result(net.add("Softmax", x, axis=-1), 1.0)
+
+
+def _sum(net: Net) -> None:
+    """A sum of two tensors of the same steps."""
+    shape, scale = [1, net.between(2, 20), net.between(4, 60)], net.rng.uniform(0.01, 0.03)
+    names = [f"x{len(net.inputs) + place}" for place in range(2)]
+    net.inputs += [helper.make_tensor_value_info(name, TensorProto.INT8, shape) for name in names]
+    zero = net.between(0, 1) * 9
+    total = net.add("Add", *(net.real(name, scale, zero) for name in names))
+    total = net.add("QuantizeLinear", total, net.constant(scale), net.constant(zero, np.int8))
+    net.outputs.append(helper.make_tensor_value_info(total, TensorProto.INT8, None))
+
+
 #: Of all networks.
 COMMON_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"depthwise_{number}": partial(_depthwise, taps=3) for number in range(3)},
@@ -163,9 +190,13 @@ COMMON_KINDS: dict[str, Callable[[Net], None]] = {
     "difference": _difference,
     "root": _root,
     "cropped": _cropped,
+    **{f"upwards_{number}": partial(upwards, line=False) for number in range(3)},
 }
 #: Of int8 networks.
 COMMON_INTEGER_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"whole_{number}": _whole for number in range(3)},
     **{f"cast_{number}": _cast for number in range(2)},
+    **{f"steep_softmax_{number}": _steep_softmax for number in range(2)},
+    **{f"joined_function_{number}": _joined_function for number in range(2)},
+    "sum": _sum,
 }

@@ -74,7 +74,7 @@ def _alone(net: Net) -> None:
     net.result(net.add("Relu", biased(net, x, outputs, channels, taps, taps)), 4.0)
 
 
-def _upwards(net: Net, line: bool) -> None:
+def upwards(net: Net, line: bool) -> None:
     """Transposed windows next to each other, or one over the other, of a line or an image."""
     inputs, outputs, stride = net.between(2, 28), net.between(1, 14), net.between(1, 4)
     taps = stride + net.between(0, 3)
@@ -144,7 +144,7 @@ LATE_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"narrow_{number}": _narrow for number in range(4)},
     **{f"wide_depthwise_{number}": _wide_depthwise for number in range(2)},
     "alone": _alone,
-    **{f"upwards_{number}": partial(_upwards, line=number % 3 > 0) for number in range(3)},
+    **{f"upwards_{number}": partial(upwards, line=number % 3 > 0) for number in range(3)},
     "long_softmax": _long_softmax,
     "mean_of_two": _mean_of_two,
 }

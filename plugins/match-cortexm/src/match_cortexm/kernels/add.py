@@ -79,8 +79,14 @@ def _short(numbers: tuple[int, ...], a_type: str, b_type: str) -> Numbers | None
                 most = (((exact + 1) << shift) - 1 - value)[exact < high].min(initial=1 << 30)
                 middle = int(least + most) // 2
                 if least <= most and int(np.abs(value).max()) + abs(middle) < 1 << 31:
-                    return near_a + first, near_b + second, middle, shift
+                    return _reduced(near_a + first, near_b + second, middle, shift)
     return None
+
+
+def _reduced(a_factor: int, b_factor: int, addend: int, shift: int) -> Numbers:
+    """The same without the powers of two that both factors have."""
+    twos = min(shift, (a_factor & -a_factor).bit_length() - 1, (b_factor & -b_factor).bit_length() - 1)
+    return a_factor >> twos, b_factor >> twos, addend >> twos, shift - twos
 
 
 def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
@@ -161,7 +167,7 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     if vectors:
         counts = (*counts, ("rest", count % 4))
     elif form == "add_shifts":
-        counts = (*counts, ("shifted", pairs * sum(factor != 1 for factor in (a_factor, b_factor))))
+        counts = (*counts, ("shifted", pairs * (shift > 0)), ("added", pairs * (addend != 0)))
     return Counted(inputs, code, Work(), form, counts)
 
 
