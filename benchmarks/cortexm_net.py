@@ -123,15 +123,22 @@ class Net:
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """A random sample. What products and averages read has none to nine tenths of zeros, as after a Relu: on cores
-        without an FPU, a zero takes half the instructions of other numbers."""
+        without an FPU, a zero takes half the instructions of other numbers. One number of a line is larger than all
+        others where a softmax reads them, as attention has it: how many of its results are 0 depends on that."""
         made: dict[str, NDArray[np.generic]] = {}
+        softmaxes = {node.input[0] for node in self.nodes if node.op_type == "Softmax"}
+        peaked = {node.input[0] for node in self.nodes if node.output[0] in softmaxes}
         summed = {node.input[0] for node in self.nodes if node.op_type in SUMS} | self.rectified
         for value in self.inputs:
             kind = value.type.tensor_type
             shape = [1, *(axis.dim_value for axis in kind.shape.dim)]
             if kind.elem_type in (TensorProto.INT8, TensorProto.INT16):
                 limits = np.iinfo(self.dtype)
-                made[value.name] = self.rng.integers(limits.min, limits.max + 1, shape, self.dtype)
+                whole = self.rng.integers(limits.min, limits.max + 1, shape, self.dtype)
+                if value.name in peaked:
+                    whole = np.minimum(whole, 0).astype(self.dtype)
+                    whole[..., 0] = limits.max
+                made[value.name] = whole
             elif kind.elem_type == TensorProto.INT64:  # places in a table
                 made[value.name] = self.rng.integers(0, 4, shape)
             else:

@@ -19,20 +19,17 @@ TRANSPOSED = "host_conv_transpose"
 
 
 def gathered(workload: Workload) -> Mapping[str, int]:
-    """``checks``, of all taps of all results, and ``divided``, of those by a stride that is no power of two; ``lines``,
-    the taps that hit a source; ``inside``, their products, and ``rolled``, those of loops that have turns."""
-    sizes, elements = _axes(workload), workload.parameters["elements"]
-    results, taps = prod(axis[1] for axis in sizes), prod(axis[2] for axis in sizes)
-    hits = prod(_hits(*axis) for axis in sizes)
-    inputs = workload.macs // (elements * taps)
-    odd = sum(stride & (stride - 1) > 0 for stride in map(stride_of, sizes))
-    inside = elements // results * hits * inputs
+    """``lines``, the taps of all results that hit a source, and ``starts`` of the loops over these along rows;
+    ``inside``, their products, and ``rolled``, those of loops that have turns."""
+    weights, result = (workload.operands[place].axes for place in (1, -1))
+    inputs = weights[0].size * weights[1].size // result[1].size
+    elements, inside = workload.parameters["elements"], workload.macs
+    outer = prod(-(-taps // stride_of(axis)) for axis in _axes(workload)[:-1] for taps in axis[2:])
     return {
         "elements": elements,
         "floating": elements,
-        "checks": elements * taps,
-        "divided": elements * taps * odd,
-        "lines": elements // results * hits,
+        "starts": elements * outer,
+        "lines": inside // inputs,
         "inside": inside,
         "rolled": inside * (inputs > TURNS),
     }
@@ -53,11 +50,3 @@ def stride_of(axis: Sizes) -> int:
     """The stride that explains the sizes of an axis, with as little padding as may be."""
     size, results, taps = axis
     return min(range(1, max(1, results) + 1), key=lambda stride: (abs((size - 1) * stride + taps - results), stride))
-
-
-def _hits(size: int, results: int, taps: int) -> int:
-    """Pairs of a result and a tap of an axis that hit one of ``size`` sources."""
-    stride = stride_of((size, results, taps))
-    before = max(0, (size - 1) * stride + taps - results) // 2
-    places = (place * stride + tap - before for place in range(size) for tap in range(taps))
-    return sum(0 <= place < results for place in places)

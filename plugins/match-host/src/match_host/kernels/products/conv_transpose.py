@@ -1,9 +1,13 @@
-"""Transposed convolution: every element of the result gathers its products."""
+"""Transposed convolution: every element of the result gathers its products, from the taps that hit an element."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
+from match_core.contract.element_types import c_type
 from match_core.ir.geometry import transposed_pads
 from match_core.ir.reader import optional_input, shape_of
 
@@ -19,6 +23,64 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """An axis of space: its name, elements of the source, taps, and how these lie. The place of a result, counted with
+    the padding ``before``, is that of an element times the stride plus that of a tap times the dilation."""
+
+    name: str
+    size: int
+    taps: int
+    stride: int
+    dilation: int
+    before: int
+
+    @property
+    def _direct(self) -> bool:
+        """Whether the taps that hit an element are as far apart as the stride, from the first to the last."""
+        return self.dilation == 1 and self.before >= 0
+
+    @property
+    def _single(self) -> bool:
+        """Whether each result has one tap and one element, its own."""
+        return self.taps == self.stride == 1 and self.before == 0
+
+    def range(self, variable: str) -> list[str]:
+        """The place of a result, and its first tap and the end of its taps."""
+        place, last = f"place_{self.name}", self.stride * (self.size - 1)
+        lines = [] if self._single else [f"const int32_t {place} = {affine([(variable, 1)], self.before)};"]
+        if not self._direct or self._single:
+            return lines
+        first = f"{place} % {self.stride}" if self.stride > 1 else "0"
+        reach = f"{place} >= {last + self.stride} ? {place} - {last} : {first}"
+        lines.append(f"const int32_t first_{self.name} = {reach};")
+        lines.append(f"const int32_t end_{self.name} = {place} < {self.taps} ? {place} + 1 : {self.taps};")
+        return lines
+
+    def enter(self, code: Code, stack: ExitStack, variable: str) -> tuple[str, str]:
+        """The loop over taps; the names of a tap and of the element that it hits."""
+        name, k, s = self.name, f"k{self.name}", f"s{self.name}"
+        if self._single:
+            return "", variable
+        if self._direct:
+            head = f"for (int32_t {k} = first_{name}; {k} < end_{name}; {k} += {self.stride})"
+            stack.enter_context(code.block(head))
+            of_tap = f"place_{name} - {k}"
+            code.line(f"const int32_t {s} = {f'({of_tap}) / {self.stride}' if self.stride > 1 else of_tap};")
+            return k, s
+        stack.enter_context(code.block(f"for (int32_t {k} = 0; {k} < {self.taps}; {k}++)"))
+        code.line(f"const int32_t from_{name} = place_{name} - {k} * {self.dilation};")
+        code.line(f"const int32_t {s} = from_{name} / {self.stride};")
+        inside = f"from_{name} >= 0 && {s} < {self.size}"
+        stack.enter_context(code.block(f"if ({inside} && from_{name} % {self.stride} == 0)"))
+        return k, s
+
+    def hits(self, results: int) -> int:
+        """Pairs of a result and a tap that hit an element."""
+        reached = (place + self.before - tap * self.dilation for place in range(results) for tap in range(self.taps))
+        return sum(0 <= at < self.size * self.stride and at % self.stride == 0 for at in reached)
+
+
 def build_conv_transpose(nodes: tuple[gs.Node, ...], function: str) -> Built:
     """ConvTranspose with any group, stride, dilation and padding; weights are [inputs][outputs per group][taps]."""
     (node,), code, uses = nodes, Code(), Uses()
@@ -31,34 +93,35 @@ def build_conv_transpose(nodes: tuple[gs.Node, ...], function: str) -> Built:
     source, target, taps = row_major(shape), row_major(out), row_major(weight)
     bias = optional_input(node, 2)
     order = [("n", shape[0]), ("g", groups), ("o", outputs), *zip(names, out[2:], strict=True)]
+    ctype = c_type(dtype)
+    axes = [
+        _Axis(name, *sizes)
+        for name, *sizes in zip(names, shape[2:], weight[2:], strides, dilations, before, strict=True)
+    ]
     with code.loops(order) as used:
         n, g, o, *space = used
         place = f"in2[{affine([(g, outputs), (o, 1)])}]"
         start = loaded(place, dtype) if bias is not None else literal(0, dtype)
         code.line(f"{scalar_type(dtype)} acc = {start};")
-        with code.loops([(f"k{name}", size) for name, size in zip(names, weight[2:], strict=True)]) as kernel:
-            checks = []
-            for axis, name in enumerate(names):
-                offset = affine([(space[axis], 1), (kernel[axis], -dilations[axis])], before[axis])
-                code.line(f"const int32_t s{name} = {offset};")
-                inside = f"s{name} >= 0 && s{name} / {strides[axis]} < {shape[2 + axis]}"
-                checks.append(f"{inside} && s{name} % {strides[axis]} == 0" if strides[axis] > 1 else inside)
-            with code.block(f"if ({' && '.join(checks)})"), code.loop("c", inputs) as c:
-                places = [
-                    (f"(s{name} / {strides[axis]})" if strides[axis] > 1 else f"s{name}", source[2 + axis])
-                    for axis, name in enumerate(names)
-                ]
-                x = affine([(n, source[0]), (g, inputs * source[1]), (c, source[1]), *places])
-                w = [(kernel[axis], taps[2 + axis]) for axis in range(rank)]
-                w_index = affine([(g, inputs * taps[0]), (c, taps[0]), (o, taps[1]), *w])
-                code.line(f"acc += {loaded(f'in0[{x}]', dtype)} * {loaded(f'in1[{w_index}]', dtype)};")
+        for axis, variable in zip(axes, space, strict=True):
+            code.lines(axis.range(variable))
+        with ExitStack() as stack:
+            entered = [axis.enter(code, stack, variable) for axis, variable in zip(axes, space, strict=True)]
+            places = [(s, step) for (_, s), step in zip(entered, source[2:], strict=True)]
+            w = [(k, step) for (k, _), step in zip(entered, taps[2:], strict=True)]
+            code.line(f"const {ctype} *from = &in0[{affine([(n, source[0]), (g, inputs * source[1]), *places])}];")
+            code.line(f"const {ctype} *weight = &in1[{affine([(g, inputs * taps[0]), (o, taps[1]), *w])}];")
+            with code.block(f"for (int32_t c = 0; c < {inputs}; c++)"):
+                code.line(f"acc += {loaded('*from', dtype)} * {loaded('*weight', dtype)};")
+                code.line(f"from += {source[1]};")
+                code.line(f"weight += {taps[0]};")
         spots = [(space[axis], target[2 + axis]) for axis in range(rank)]
         result = affine([(n, target[0]), (g, outputs * target[1]), (o, target[1]), *spots])
         code.line(f"out0[{result}] = {stored('acc', dtype)};")
     arguments = tuple(tensor for tensor in (*node.inputs[:2], bias) if tensor is not None)
-    macs = elements(out) * elements(weight[2:]) * inputs
-    work = Work(floating_macs=macs) + moved_halves(dtype, 2 * macs)
-    work += Work(memory=1, steps=1).times(elements(out)) + Work(integer=6, divide=2).times(macs // max(1, inputs))
+    hits = elements(out[:2]) * prod(axis.hits(size) for axis, size in zip(axes, out[2:], strict=True))
+    work = Work(floating_macs=hits * inputs) + moved_halves(dtype, 2 * hits * inputs)
+    work += Work(memory=1, steps=1, integer=6 * rank, divide=rank).times(elements(out)) + Work(integer=6).times(hits)
     sizes = ", ".join("x".join(map(str, item)) for item in (shape, weight))
     comment = f"ConvTranspose: {sizes} to {'x'.join(map(str, out))}"
     return Built(arguments, inline_code(function, comment, arguments, node.outputs, code.text, uses), work)
