@@ -258,7 +258,9 @@ def test_transposed_convolutions_count_the_taps_that_hit_a_source():
     counts = (("elements", 400), ("floating_macs", macs), ("steps", 400))
     conv = Workload("host_conv_transpose", (Dim("N", 400, tileable=False),), operands, macs, counts)
     assert figures_keys(conv)[0] == "host_conv_transpose float, floating transposed, strided"
-    assert {"starts": 400, "lines": 400, "inside": 2400, "rolled": 0, "nonzero": 1200}.items() <= counts_of(conv, 0.5).items()
+    assert {"starts": 400, "lines": 400, "inside": 2400, "rolled": 0, "nonzero": 1200}.items() <= counts_of(
+        conv, 0.5
+    ).items()
 
 
 def test_rows_of_padding_that_is_not_zero_are_computed():
