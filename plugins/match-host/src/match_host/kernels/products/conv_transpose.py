@@ -111,10 +111,11 @@ def build_conv_transpose(nodes: tuple[gs.Node, ...], function: str) -> Built:
             w = [(k, step) for (k, _), step in zip(entered, taps[2:], strict=True)]
             code.line(f"const {ctype} *from = &in0[{affine([(n, source[0]), (g, inputs * source[1]), *places])}];")
             code.line(f"const {ctype} *weight = &in1[{affine([(g, inputs * taps[0]), (o, taps[1]), *w])}];")
-            with code.block(f"for (int32_t c = 0; c < {inputs}; c++)"):
-                code.line(f"acc += {loaded('*from', dtype)} * {loaded('*weight', dtype)};")
-                code.line(f"from += {source[1]};")
-                code.line(f"weight += {taps[0]};")
+            added = f"acc += {loaded('*from', dtype)} * {loaded('*weight', dtype)};"
+            if inputs > 1:  # pointers do not leave the tensors behind the last product
+                with code.block(f"for (int32_t c = 1; c < {inputs}; c++)"):
+                    code.lines((added, f"from += {source[1]};", f"weight += {taps[0]};"))
+            code.line(added)
         spots = [(space[axis], target[2 + axis]) for axis in range(rank)]
         result = affine([(n, target[0]), (g, outputs * target[1]), (o, target[1]), *spots])
         code.line(f"out0[{result}] = {stored('acc', dtype)};")
