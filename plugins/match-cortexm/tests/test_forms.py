@@ -361,3 +361,58 @@ def test_windows_to_few_results_and_over_long_lines_are_told_apart(rows, columns
     assert keys[0].endswith(end) and any(key.endswith(" of 1") for key in keys)
     two = product_of("host_nhwc_conv", (1, rows, columns, 1), (1, 3, 3, 1, 2), (1, rows, columns, 2))
     assert not figures_keys(two)[0].endswith("long lines")
+
+
+def test_casts_of_bytes_are_told_from_those_of_floats():
+    """On cores without an FPU, the latter call functions."""
+    cast = counted("host_cast", ("elements", 100), ("memory", 200), ("integer", 100), ("steps", 100))
+    source, result = cast.operands
+    ends = {8: " of bytes", 32: ""}
+    for bits, end in ends.items():
+        wide = replace(cast, operands=(replace(source, element_bits=bits), replace(result, element_bits=32)))
+        assert figures_keys(wide)[0] == f"host_cast 32{end}, 2 memory 1 integer 1 steps"
+
+
+def test_tiles_of_fewer_outputs_than_weights_have_figures_of_their_own():
+    layer = product_of("host_nhwc_conv", (1, 9, 9, 16), (1, 1, 1, 16, 8), (1, 9, 9, 5), 3)
+    told = {**dict(layer.geometry), "held_columns": 5}
+    keys = figures_keys(replace(layer, geometry=tuple(told.items())))
+    form = "host_nhwc_conv float, floating pointwise of 8"
+    assert keys[0] == f"{form}, 3 x 5" and figures_keys(layer)[0] == form and form in keys
+
+
+def test_what_is_the_same_along_rows_is_computed_once():
+    """One number of each row, which its 54 elements repeat."""
+    region = _expanded((1, 26, 1), (1, 26, 54))
+    region = replace(region, kind="host_region", geometry=(*region.geometry, ("floating", 5 * 26 * 54)))
+    assert {"rows": 26, "floating": 5 * 26, "elements": 26 * 54}.items() <= counts_of(region).items()
+    other = replace(region, operands=(region.operands[0], region.operands[1], region.operands[1]))
+    assert counts_of(other)["floating"] == 5 * 26 * 54
+
+
+def test_copies_of_short_lines_of_an_image_are_unrolled():
+    few, many = (copy_of("host_resize", (1, 4, 5, size), (1, 8, 10, size)) for size in (12, 30))
+    assert figures_keys(few)[0].endswith(" of short lines") and not figures_keys(many)[0].endswith(" of short lines")
+
+
+def test_weights_of_one_vector_stay_in_registers_if_nothing_is_copied():
+    axes = tuple(Axis(f"a{axis}", size) for axis, size in enumerate((1, 8, 8, 16)))
+    operands = (Operand("in0", "input", axes), Operand("out0", "output", axes))
+    parts = {"mve_steps": 64, "mve_blocks": 64, "mve_single_blocks": 64}
+    conv = Workload("cortexm_conv", (Dim("N", 256, tileable=False),), operands, 0, tuple(parts.items()))
+    assert counts_of(conv)["mve_held"] == 64
+    for others in ({"mve_copied_bytes": 16}, {"mve_steps": 128}):
+        assert "mve_held" not in counts_of(replace(conv, geometry=tuple({**parts, **others}.items())))
+
+
+@pytest.mark.parametrize(("inputs", "rolled"), [(17, 0), (18, 400 * 18)])
+def test_transposed_convolutions_of_many_channels_have_loops_with_turns(inputs, rolled):
+    shapes = ((1, inputs, 5, 5), (inputs, 4, 3, 3), (1, 4, 10, 10))
+    roles = (("in0", "input"), ("in1", "constant"), ("out0", "output"))
+    operands = tuple(
+        Operand(name, role, tuple(Axis(f"a{axis}", size) for axis, size in enumerate(shape)), 32)
+        for (name, role), shape in zip(roles, shapes, strict=True)
+    )
+    counts = (("elements", 400), ("floating_macs", 400 * inputs), ("steps", 400))
+    conv = Workload("host_conv_transpose", (Dim("N", 400, tileable=False),), operands, 400 * inputs, counts)
+    assert {"rolled": rolled, "starts": 800, "lines": 400}.items() <= counts_of(conv).items()

@@ -34,8 +34,23 @@ def test_factors_are_read_from_memory_but_for_powers_of_two(factors, form, loade
     assert built.form == form and built.code.definition.count("_factor = input_2[") == loaded
 
 
-def _network(path, scales: tuple[float, float, float]) -> None:
-    """The sum of two inputs in these steps, in the last ones."""
+def test_factors_are_the_smallest_with_the_same_result():
+    built = build_add((_sum(1 << 22, 1 << 21, 1 << 21, 77),), "kernel", CORE_NAMED["cortex_m4"])
+    text = built.code.definition
+    assert "a_factor = 2;" in text and "b_factor = 1;" in text and ">> 1" in text
+    assert {"pairs": 77, "shifted": 77}.items() <= dict(built.counts).items()
+    plain = dict(build_add((_sum(1 << 22, 1 << 22, 0, 77),), "kernel", CORE_NAMED["cortex_m4"]).counts)
+    assert (plain["shifted"], plain["added"]) == (0, 0)
+
+
+@pytest.mark.parametrize(("count", "rest"), [(40, 0), (43, 3)])
+def test_pairs_that_fill_no_vector_are_counted(count, rest):
+    built = build_add((_sum(4161041, 5978657, 9, count),), "kernel", CORE_NAMED["cortex_m55"])
+    assert built.form == "add_mve" and {"pairs": 10, "rest": rest}.items() <= dict(built.counts).items()
+
+
+def _network(path, scales: tuple[float, float, float], op: str) -> None:
+    """The sum or the difference of two inputs in these steps, in the last ones."""
     nodes, constants, reals = [], [], []
     for place, scale in enumerate(scales):
         constants.append(numpy_helper.from_array(np.array(scale, np.float32), f"s{place}"))
@@ -43,7 +58,7 @@ def _network(path, scales: tuple[float, float, float]) -> None:
     for place in range(2):
         reals.append(f"r{place}")
         nodes.append(helper.make_node("DequantizeLinear", [f"x{place}", f"s{place}", f"z{place}"], [f"r{place}"]))
-    nodes.append(helper.make_node("Add", reals, ["t"]))
+    nodes.append(helper.make_node(op, reals, ["t"]))
     nodes.append(helper.make_node("QuantizeLinear", ["t", "s2", "z2"], ["y"]))
     given = [helper.make_tensor_value_info(f"x{place}", TensorProto.INT8, (1, 300)) for place in range(2)]
     made = [helper.make_tensor_value_info("y", TensorProto.INT8, (1, 300))]
@@ -52,13 +67,14 @@ def _network(path, scales: tuple[float, float, float]) -> None:
 
 
 @needs_emulator
+@pytest.mark.parametrize("op", ["Add", "Sub"])
 @pytest.mark.parametrize("scales", [(0.021, 0.034, 0.05), (0.02, 0.02, 0.031), (0.02, 0.02, 0.02), (0.02, 0.04, 0.04)])
-def test_sums_are_exact_on_the_emulator(scales, tmp_path):
+def test_sums_are_exact_on_the_emulator(scales, op, tmp_path):
     from match_core.pipeline import CompileRequest, compile_model
     from match_core.plugin.facade import Plugins
     from match_core.run.compiled_program import run_program
 
-    _network(tmp_path / "sum.onnx", scales)
+    _network(tmp_path / "sum.onnx", scales, op)
     plugins = Plugins.load()
     request = CompileRequest(
         model=tmp_path / "sum.onnx", target="stm32l4r5", output=tmp_path / "out", name="net", cache=False
@@ -68,7 +84,8 @@ def test_sums_are_exact_on_the_emulator(scales, tmp_path):
     a, b = (rng.integers(-128, 128, (1, 1, 300), np.int8) for _ in range(2))
     found = run_program(tmp_path / "out", {"x0": a, "x1": b}, plugins, place=emulator()).outputs["y"]
     steps = [np.float64(np.float32(scale)) for scale in scales]
-    value = ((a.astype(np.float64) - 3) * steps[0] + (b.astype(np.float64) + 7) * steps[1]) / steps[2]
+    sign = 1 if op == "Add" else -1
+    value = ((a.astype(np.float64) - 3) * steps[0] + sign * (b.astype(np.float64) + 7) * steps[1]) / steps[2]
     wanted = np.clip(np.rint(value) + 5, -128, 127)
     off = found.astype(np.float64) - wanted
     near = np.abs(value - np.floor(value) - 0.5) < 1e-3
