@@ -20,7 +20,7 @@ from benchmarks.cortexm_ahead import (
     scaled_channels,
     shuffled,
 )
-from benchmarks.cortexm_common import COMMON_INTEGER_KINDS, COMMON_KINDS
+from benchmarks.cortexm_common import COMMON_INTEGER_KINDS, COMMON_KINDS, COMMON_REAL_KINDS
 from benchmarks.cortexm_late import LAST_KINDS, LATE_INTEGER_KINDS, LATE_KINDS, LATE_REAL_KINDS
 from benchmarks.cortexm_net import Net, middle, networks_of
 
@@ -183,3 +183,5 @@ def newest_networks(seed: int, rounds: int, quantised: bool, wide: bool = False)
         yield from networks_of(Net(np.random.default_rng([seed, int(quantised), 19]), quantised), LAST_KINDS, rounds)
         common = {**COMMON_KINDS, **(COMMON_INTEGER_KINDS if quantised else {})}
         yield from networks_of(Net(np.random.default_rng([seed, int(quantised), 20]), quantised), common, rounds)
+        if not quantised:
+            yield from networks_of(Net(np.random.default_rng([seed, 0, 21]), False), COMMON_REAL_KINDS, rounds)

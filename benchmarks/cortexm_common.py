@@ -175,6 +175,14 @@ def _sum(net: Net) -> None:
     net.outputs.append(helper.make_tensor_value_info(total, TensorProto.INT8, None))
 
 
+def _scaled_rows(net: Net) -> None:
+    """Rows times factors of their columns, plus addends of these and another tensor, as MobileBERT has them."""
+    rows, columns = net.between(2, 40), net.between(18, 70)
+    x = net.add("Mul", net.source(1, rows, columns), net.constant(net.rng.uniform(0.3, 1.6, columns)))
+    x = net.add("Add", x, net.constant(net.rng.normal(0, 0.5, columns)))
+    net.result(net.add("Add", x, net.source(1, rows, columns)) if net.between(0, 2) else x, 3.0)
+
+
 #: Of all networks.
 COMMON_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"depthwise_{number}": partial(_depthwise, taps=3) for number in range(3)},
@@ -200,3 +208,5 @@ COMMON_INTEGER_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"joined_function_{number}": _joined_function for number in range(2)},
     "sum": _sum,
 }
+#: Of float32 networks.
+COMMON_REAL_KINDS: dict[str, Callable[[Net], None]] = {f"scaled_rows_{number}": _scaled_rows for number in range(2)}
