@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 from match_core.plugin.facade import Plugins
 
@@ -27,7 +28,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """In the background of a shell without job control interrupts are ignored, here and in all that is started; and
-    xdist states a width of 80 columns, where CI's own terminal has none."""
+    xdist states a width of 80 columns, where CI's own terminal has none. No property has a time limit: machines may be
+    busy."""
+    hypothesis.settings.register_profile("untimed", deadline=None)
+    hypothesis.settings.load_profile("untimed")
     os.environ.pop("COLUMNS", None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -45,8 +49,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not all_examples():
         return
     for item in items:
-        hypothesis = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-        if hypothesis or "run_cases" in getattr(item, "fixturenames", ()):
+        property_test = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        if property_test or "run_cases" in getattr(item, "fixturenames", ()):
             item.add_marker("slow")
 
 
