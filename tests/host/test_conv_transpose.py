@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import onnx
+import onnx_graphsurgeon as gs
 import pytest
 from host_harness import Array, Case, expected, make_model
+from match_host.kernels.products.conv_transpose import build_conv_transpose
 
 Run = Callable[..., list[list[dict[str, Array]]]]
 RNG = np.random.default_rng(5)
@@ -54,3 +56,13 @@ def test_equals_the_reference(name: str, results: dict[str, tuple[Case, dict[str
     case, got = results[name]
     for output, wanted in expected(case.model, case.samples[0]).items():
         np.testing.assert_allclose(got[output], wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("results", "checked"), [(5, False), (6, True)])
+def test_results_that_no_tap_reaches_read_nothing(results: int, checked: bool) -> None:
+    """A model file may ask for more results than there are; ONNX Runtime refuses that."""
+    x, weight = gs.Variable("x", np.float32, (1, 1, 5)), gs.Constant("w", np.ones((1, 1, 1), np.float32))
+    node = gs.Node("ConvTranspose", "up", {"output_shape": [results]}, [x, weight])
+    node.outputs = [gs.Variable("y", np.float32, (1, 1, results))]
+    text = build_conv_transpose((node,), "up").code.definition
+    assert ("first_x = place_x >= 5 ? place_x - 4 : 0;" in text) == checked

@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """An axis of space: its name, elements of the source, taps, and how these lie. The place of a result, counted with
-    the padding ``before``, is that of an element times the stride plus that of a tap times the dilation."""
+    """An axis of space: its name, elements of the source, results, taps, and how these lie. The place of a result,
+    counted with the padding ``before``, is that of an element times the stride plus that of a tap times the
+    dilation."""
 
     name: str
     size: int
+    results: int
     taps: int
     stride: int
     dilation: int
@@ -42,8 +44,8 @@ class _Axis:
 
     @property
     def _single(self) -> bool:
-        """Whether each result has one tap and one element, its own."""
-        return self.taps == self.stride == 1 and self.before == 0
+        """Whether each result has one tap and one element, its own; a result may have neither, if there are more."""
+        return self.taps == self.stride == 1 and self.before == 0 and self.results <= self.size
 
     def range(self, variable: str) -> list[str]:
         """The place of a result, and its first tap and the end of its taps."""
@@ -75,9 +77,11 @@ class _Axis:
         stack.enter_context(code.block(f"if ({inside} && from_{name} % {self.stride} == 0)"))
         return k, s
 
-    def hits(self, results: int) -> int:
+    @property
+    def hits(self) -> int:
         """Pairs of a result and a tap that hit an element."""
-        reached = (place + self.before - tap * self.dilation for place in range(results) for tap in range(self.taps))
+        places = range(self.before, self.before + self.results)
+        reached = (place - tap * self.dilation for place in places for tap in range(self.taps))
         return sum(0 <= at < self.size * self.stride and at % self.stride == 0 for at in reached)
 
 
@@ -96,7 +100,7 @@ def build_conv_transpose(nodes: tuple[gs.Node, ...], function: str) -> Built:
     ctype = c_type(dtype)
     axes = [
         _Axis(name, *sizes)
-        for name, *sizes in zip(names, shape[2:], weight[2:], strides, dilations, before, strict=True)
+        for name, *sizes in zip(names, shape[2:], out[2:], weight[2:], strides, dilations, before, strict=True)
     ]
     with code.loops(order) as used:
         n, g, o, *space = used
@@ -120,7 +124,7 @@ def build_conv_transpose(nodes: tuple[gs.Node, ...], function: str) -> Built:
         result = affine([(n, target[0]), (g, outputs * target[1]), (o, target[1]), *spots])
         code.line(f"out0[{result}] = {stored('acc', dtype)};")
     arguments = tuple(tensor for tensor in (*node.inputs[:2], bias) if tensor is not None)
-    hits = elements(out[:2]) * prod(axis.hits(size) for axis, size in zip(axes, out[2:], strict=True))
+    hits = elements(out[:2]) * prod(axis.hits for axis in axes)
     work = Work(floating_macs=hits * inputs) + moved_halves(dtype, 2 * hits * inputs)
     work += Work(memory=1, steps=1, integer=6 * rank, divide=rank).times(elements(out)) + Work(integer=6).times(hits)
     sizes = ", ".join("x".join(map(str, item)) for item in (shape, weight))
