@@ -6,16 +6,16 @@ import numpy as np
 import onnx_graphsurgeon as gs
 import pytest
 from match_cortexm.cores import CORE_NAMED
-from match_cortexm.kernels.add import build_add
+from match_cortexm.kernels.add import add_of, build_add
 from match_cortexm.kernels.lookup import build_lookup
 from onnx import TensorProto, helper, numpy_helper, save
 
 from .test_kernels import emulator, needs_emulator
 
 
-def _sum(a_factor: int, b_factor: int, addend: int, count: int = 40) -> gs.Node:
+def _sum(a_factor: int, b_factor: int, addend: int, count: int = 40, shift: int = 22) -> gs.Node:
     tensors = [gs.Variable(name, np.int8, (1, count)) for name in "abc"]
-    numbers = (a_factor, b_factor, addend, 1 << 22, -128, 127)
+    numbers = (a_factor, b_factor, addend, 1 << shift, -128, 127)
     values = [gs.Constant(f"n{place}", np.array(value)) for place, value in enumerate(numbers)]
     return gs.Node("AddRequantI8", "add", {}, [*tensors[:2], *values], tensors[2:], domain="match.arith")
 
@@ -41,6 +41,17 @@ def test_factors_are_the_smallest_with_the_same_result():
     assert {"pairs": 77, "shifted": 77}.items() <= dict(built.counts).items()
     plain = dict(build_add((_sum(1 << 22, 1 << 22, 0, 77),), "kernel", CORE_NAMED["cortex_m4"]).counts)
     assert (plain["shifted"], plain["added"]) == (0, 0)
+
+
+@pytest.mark.parametrize("factors", [(1 << 30, 1), (1, 1 << 30), (1, 1), (-(1 << 30), 1)])
+def test_a_tensor_of_much_smaller_steps_decides_nothing(factors):
+    """Its factor is 0; all pairs of bytes have the results of the graph's numbers."""
+    short, _ = add_of(_sum(*factors, 1 << 29, shift=30))
+    a_factor, b_factor, addend, shift = short
+    assert 0 in (a_factor, b_factor)
+    a, b = np.arange(-128, 128)[:, None], np.arange(-128, 128)[None, :]
+    wanted = np.clip((a * factors[0] + b * factors[1] + (1 << 29)) >> 30, -128, 127)
+    np.testing.assert_array_equal(np.clip((a * a_factor + b * b_factor + addend) >> shift, -128, 127), wanted)
 
 
 @pytest.mark.parametrize(("count", "rest"), [(40, 0), (43, 3)])

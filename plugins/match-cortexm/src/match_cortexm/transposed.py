@@ -24,7 +24,7 @@ def gathered(workload: Workload) -> Mapping[str, int]:
     weights, result = (workload.operands[place].axes for place in (1, -1))
     inputs = weights[0].size * weights[1].size // result[1].size
     elements, inside = workload.parameters["elements"], workload.macs
-    outer = prod(-(-taps // stride_of(axis)) for axis in _axes(workload)[:-1] for taps in axis[2:])
+    outer = prod(-(-taps // _stride(axis)) for axis in _axes(workload)[:-1] for taps in axis[2:])
     return {
         "elements": elements,
         "floating": elements,
@@ -37,7 +37,7 @@ def gathered(workload: Workload) -> Mapping[str, int]:
 
 def strided(workload: Workload) -> bool:
     """Whether windows of a transposed convolution are more than a place apart."""
-    return any(stride_of(axis) > 1 for axis in _axes(workload))
+    return any(_stride(axis) > 1 for axis in _axes(workload))
 
 
 def _axes(workload: Workload) -> list[Sizes]:
@@ -46,7 +46,7 @@ def _axes(workload: Workload) -> list[Sizes]:
     return list(zip(source, result, weights, strict=True))
 
 
-def stride_of(axis: Sizes) -> int:
+def _stride(axis: Sizes) -> int:
     """The stride that explains the sizes of an axis, with as little padding as may be."""
     size, results, taps = axis
     return min(range(1, max(1, results) + 1), key=lambda stride: (abs((size - 1) * stride + taps - results), stride))

@@ -84,8 +84,9 @@ def _short(numbers: tuple[int, ...], a_type: str, b_type: str) -> Numbers | None
 
 
 def _reduced(a_factor: int, b_factor: int, addend: int, shift: int) -> Numbers:
-    """The same without the powers of two that both factors have."""
-    twos = min(shift, (a_factor & -a_factor).bit_length() - 1, (b_factor & -b_factor).bit_length() - 1)
+    """The same without the powers of two that both factors have; a factor may be 0, and then has all."""
+    common = a_factor | b_factor
+    twos = min(shift, max(0, (common & -common).bit_length() - 1))
     return a_factor >> twos, b_factor >> twos, addend >> twos, shift - twos
 
 
