@@ -10,6 +10,7 @@ from benchmarks import (
     fresh_models,
     late_models,
     ninth_models,
+    seventeenth_models,
     seventh_models,
     sixteenth_models,
     sixth_models,
@@ -94,6 +95,7 @@ _LATER = {
     "fourteenth": fourteenth_models,
     "fifteenth": fifteenth_models,
     "sixteenth": sixteenth_models,
+    "seventeenth": seventeenth_models,
 }
 for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}

@@ -27,6 +27,7 @@ SAMPLE = {
     "dense": DenseCase(37, 11),
     "add": OtherCase("Add", (1, 3, 5, 7)),
     "sums": OtherCase("AveragePool", (1, 12, 7, 5)),
+    "sums_rolled": OtherCase("AveragePool", (1, 12, 3, 4)),
     "max_pool": OtherCase("MaxPool", (1, 20, 7, 6)),
     "max_pool_odd": OtherCase("MaxPool", (1, 14, 7, 6)),
     "max_pool_few": OtherCase("MaxPool", (1, 3, 7, 6)),
@@ -71,7 +72,7 @@ def test_on_the_twin(name, target, tmp_path):
             )
             for target in TARGETS
         ),
-        *((name, "corstone300") for name in ("over_read", "compact")),
+        *((name, "corstone300") for name in ("over_read", "compact", "sums_rolled")),
         *(
             (name, target)
             for name in ("pointwise_odd", "dense", "add", "sums")

@@ -34,6 +34,13 @@ def test_factors_are_read_from_memory_but_for_powers_of_two(factors, form, loade
     assert built.form == form and built.code.definition.count("_factor = input_2[") == loaded
 
 
+@pytest.mark.parametrize("core", ["cortex_m0plus", "cortex_m3", "cortex_m4"])
+def test_sums_of_tensors_in_the_same_steps_multiply_and_shift_nothing(core):
+    built = build_add((_sum(1 << 22, 1 << 22, 0, 77),), "kernel", CORE_NAMED[core])
+    assert built.form == "add_shifts"
+    assert ">> " not in built.code.definition and "input_2" not in built.code.definition
+
+
 def test_factors_are_the_smallest_with_the_same_result():
     built = build_add((_sum(1 << 22, 1 << 21, 1 << 21, 77),), "kernel", CORE_NAMED["cortex_m4"])
     text = built.code.definition

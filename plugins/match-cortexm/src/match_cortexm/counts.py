@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from match_host.kernels.products.depthwise_sums import FEW
 
-from match_cortexm.moves import MOVES, TURNS, UNROLLED, moved
+from match_cortexm.moves import TURNS, UNROLLED, copies, moved
 from match_cortexm.products import DEPTHWISE_AXES, channels_last, rows_axis, stored, windows
 from match_cortexm.transposed import TRANSPOSED, gathered
 from match_cortexm.windows import inside, pooled, positions_of, tiled, window
@@ -137,7 +137,7 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     if kind.startswith("cortexm_"):
         return _apart({**counts, **_unrolled(workload)})
     *sources, result = workload.operands
-    if kind in MOVES:
+    if copies(workload):
         return moved(workload)
     if kind == TRANSPOSED:
         return gathered(workload)
@@ -256,7 +256,7 @@ def _unrolled(workload: Workload) -> Mapping[str, int]:
     for name, count in counts.items():
         form, _, part = name.rpartition("_")
         if (
-            form == "max_dsp"
+            form in ("max_dsp", "sum_dsp")
             and part == "loops"
             and _is_line_of_taps(workload, count // max(1, counts[f"{form}_blocks"]))
         ):
@@ -275,6 +275,8 @@ def _unrolled(workload: Workload) -> Mapping[str, int]:
                 ("narrow", 0) if narrow else ("called", counts.get(f"{form.removesuffix('_rows')}_rows_inside", 0))
             )
             found[f"{form}_{kind}"] = count + rows
+            if narrow:
+                found[f"{form}_ended"] = 0
     return found
 
 

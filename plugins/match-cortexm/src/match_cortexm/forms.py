@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from match_cortexm.counts import BYTE_BITS, CALLS, PLAIN, broadcast, line, named
 from match_cortexm.figures import OWN
-from match_cortexm.moves import MOVES, TURNS, UNROLLED, moves
+from match_cortexm.moves import TURNS, UNROLLED, copies, moves
 from match_cortexm.products import DEPTHWISE_AXES, is_short, product_form, rows_axis, shifted, stored, windows
 from match_cortexm.windows import pooled, positions_of
 
@@ -25,7 +25,7 @@ _DOUBLE_BITS = 64
 #: Channels whose sums have registers: those of fewer and of more are in memory. Counted with gcc 12.2 for M4 and M55.
 _HELD = 17
 #: Taps of a line whose windows compilers unroll: of gcc 12.2 for M4, 16 windows of two, but not of three.
-_UNROLLED_TAPS = 32
+_UNROLLED_TAPS = 34
 #: Operations on floats of a quantisation.
 _QUANTISED = 4
 #: How counts of what follows sums of integers begin.
@@ -46,7 +46,7 @@ def figures_keys(workload: Workload) -> tuple[str, ...]:
         return (OWN,)
     numbers = _numbers(workload)
     key = f"{kind} {numbers}"
-    if kind in MOVES:
+    if copies(workload):
         bits, forms = workload.operands[-1].element_bits, moves(workload)
         return *(f"{name}, {form}" for form in forms for name in (key, f"moves {bits}")), f"moves {bits}"
     if workload.macs:
@@ -147,6 +147,7 @@ def _element_keys(workload: Workload, key: str, numbers: str) -> tuple[str, ...]
         lines = (f"{key}, {form}{repeated} of few",)
     if any(name in kind for name in _LINES) and "inner" not in counts and last and last[0].size <= TURNS:
         lines = (f"{key}, {form} of short lines",)
+        lines = (f"{key}, {form} of lines of {last[0].size}", *lines) if "norm" in kind else lines
     lines += (f"{key}, one{form.removeprefix('few')}",) if counts["elements"] == 1 else ()
     special = *lines, f"{key}, {form}{repeated}", f"{key}, {form}"
     if "region" in kind and workload.operands[-1].element_bits == BYTE_BITS and _quantises(counts):

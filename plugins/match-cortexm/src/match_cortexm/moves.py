@@ -17,10 +17,12 @@ MOVES = (
     *("host_concat", "host_depth_to_space", "host_pad", "host_slice", "host_space_to_depth", "host_split"),
     *("host_tile", "host_expand", "host_transpose"),
 )
+#: Copies some elements several times, if it computes none.
+_RESIZE = "host_resize"
+#: Those that read elements several times.
+_REPEAT = ("host_tile", "host_expand", _RESIZE)
 #: That of several sources.
 _JOIN = "host_concat"
-#: Those that read elements several times.
-_REPEAT = ("host_tile", "host_expand")
 #: Elements up to which loops are unrolled.
 UNROLLED = 16
 #: Bytes of a run from which it is copied by memcpy, and from which compilers call a function for that.
@@ -49,6 +51,11 @@ _WOVEN, _VECTOR_BITS = (2, 4), 128
 _TOLD = ("loops", "inner", "outer", "apart", "along")
 
 
+def copies(workload: Workload) -> bool:
+    """Whether a kernel of the host moves elements and computes none."""
+    return workload.kind in MOVES or (workload.kind == _RESIZE and "apart" in workload.parameters)
+
+
 def moved(workload: Workload) -> Mapping[str, int]:
     """The counts of a copy, with its runs and rows; of elements that loops copy, those of the loops."""
     counts, result = workload.parameters, workload.operands[-1]
@@ -72,7 +79,8 @@ def moved(workload: Workload) -> Mapping[str, int]:
         return {**plain, "runs": runs, "unaligned": _unaligned(workload), **_joined(workload)}
     rows = counts["elements"] // _line(result)
     odd = _padded(workload) if workload.kind == "host_pad" else _bytes_of(result) - _aligned(counts, result)
-    return {**plain, "runs": runs, "rows": rows, "unaligned": odd}
+    starts = runs // counts["outer"] if counts.get("loops", 0) > 2 else 0  # of the loop around runs
+    return {**plain, "runs": runs, "rows": rows, "unaligned": odd, "starts": starts}
 
 
 def _in_squares(counts: Mapping[str, int]) -> bool:
@@ -173,7 +181,8 @@ def move(workload: Workload) -> str:
     sides = {_line(operand) * size % _WORD_BYTES for operand in workload.operands}
     odd = ", odd" if run % _WORD_BYTES or any(sides) else ""
     length = "long runs" if run >= _LONG_BYTES else "short runs" if run <= _UNROLLED_BYTES else "runs"
-    return length + odd + once
+    unrolled = " of 2" if told.get("loops", 0) > 2 and told["outer"] == 2 else ""  # runs, one after another
+    return length + unrolled + odd + once
 
 
 def _alone(workload: Workload) -> str:
@@ -189,8 +198,8 @@ def _runs(workload: Workload) -> int:
     first that differs."""
     counts, (*sources, result) = workload.parameters, workload.operands
     if "inner" in counts:
-        side = max if workload.kind in _REPEAT else min  # what is repeated is copied each time
-        copied = side(prod(axis.size for axis in operand.axes) for operand in workload.operands)
+        copied = min(prod(axis.size for axis in operand.axes) for operand in workload.operands)
+        copied = counts["elements"] if workload.kind in _REPEAT else copied  # what is repeated is copied each time
         return copied // counts["inner"] if counts["apart"] == 1 else copied
     if workload.kind == "host_split":
         return sum(_runs_of(sources[0], part) for part in workload.operands[1:])

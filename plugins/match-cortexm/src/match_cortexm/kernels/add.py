@@ -113,7 +113,7 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
         f"    const int32_t b_factor = {b_factor};",
         f"    const int{32 if short else 64}_t addend = {addend};",
     ]
-    value = f"(in0[i] * a_factor + in1[i] * b_factor + addend) >> {shift}"
+    value = _shifted("in0[i] * a_factor + in1[i] * b_factor + addend", shift)
     upper = wide and shift >= 32 - _ROOM and abs(addend) < 1 << (30 + shift)
     if upper:  # the upper word of the sum is all that is needed
         left, shift = max(0, 32 - shift), max(shift, 32)
@@ -134,14 +134,14 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     inputs: tuple[gs.Tensor, ...] = tuple(node.inputs[:2])
     constants: dict[int, NDArray[np.generic]] = {}
     scalar = short is not None and not vectors
-    shifts = core.dsp and scalar and _is_power(a_factor) and _is_power(b_factor)
-    if not core.dsp or (scalar and count > UNROLLED and not shifts):
+    shifts = scalar and count > UNROLLED and _is_power(a_factor) and _is_power(b_factor)
+    if not shifts and (not core.dsp or (scalar and count > UNROLLED)):
         # Compilers would write products by some constants as shifts and sums, up to twice as many instructions.
         inputs, constants = _stored(node, np.array([a_factor, b_factor], np.int32))
         lines[:2] = [f"    const int32_t {name}_factor = in2[{place}];" for place, name in enumerate("ab")]
         if core.dsp and a_factor == b_factor:
             del lines[1]
-            value = f"((in0[i] + in1[i]) * a_factor + addend) >> {shift}"
+            value = _shifted("(in0[i] + in1[i]) * a_factor + addend", shift)
     body = render_body("add", result=scaled.text(value), **view)
     comment = f"{', '.join(each.op for each in nodes)}: {count} pairs, in {32 if short else 64} bits"
     text = "\n".join((*lines, body))
@@ -156,7 +156,7 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
         form = "add_shifts"
     code = replace(code, overlaps=element_by_element(node.inputs[:2], result))
     clipped = 0 if short and vectors else pairs * clips(core, low, high)
-    if core.dsp and scalar and clipped and not constants:
+    if scalar and clipped and not constants:
         # Compilers know the range of the sums, and compare with what these may reach.
         ends = [
             _range(dtype_of(tensor), factor) for tensor, factor in zip(node.inputs, (a_factor, b_factor), strict=False)
@@ -170,6 +170,11 @@ def build_add(nodes: tuple[gs.Node, ...], function: str, core: Core) -> Counted:
     elif form == "add_shifts":
         counts = (*counts, ("shifted", pairs * (shift > 0)), ("added", pairs * (addend != 0)))
     return Counted(inputs, code, Work(), form, counts)
+
+
+def _shifted(total: str, shift: int) -> str:
+    """The sum over a power of two, as text."""
+    return f"({total}) >> {shift}" if shift else total
 
 
 def _is_power(number: int) -> bool:

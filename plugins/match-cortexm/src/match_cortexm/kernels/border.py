@@ -48,8 +48,8 @@ def _starts(window: Window, count: int, beyond: int) -> tuple[list[int], int, in
 
 
 def copied_rows(y: Window, x: Window, positions: int, beyond: int, bytes_: int) -> dict[str, int]:
-    """What ``match_cortexm_window`` does for all tiles outside: rows outside, clipped and inside, bytes of both kinds;
-    ``bytes_`` of a position."""
+    """What ``match_cortexm_window`` does for all tiles outside: rows outside, clipped and inside, those of
+    windows of which some end behind the image, bytes of both kinds; ``bytes_`` of a position."""
     columns = x.kernel + (positions - 1) * x.stride
     inside, good = [], []
     for window, count, size, more in ((y, 1, y.kernel, 0), (x, positions, columns, beyond)):
@@ -61,10 +61,12 @@ def copied_rows(y: Window, x: Window, positions: int, beyond: int, bytes_: int) 
     width = np.broadcast_to(inside[1][None, :], copied.shape)
     rows = np.where(width > 0, inside[0][:, None], 0)
     kept = int((copied * rows * width).sum()) * bytes_
+    ends = _starts(x, positions, beyond)[0][-1] * x.stride - x.before + columns > x.size
     return {
         "rows_outside": int((copied * (y.kernel - rows)).sum()),
         "rows_clipped": int((copied * rows * (width < columns)).sum()),
         "rows_inside": int((copied * rows * (width == columns)).sum()),
+        "rows_ended": int((copied * rows).sum()) if ends else 0,
         f"copied_bytes{'' if bytes_ % 4 == 0 else '_odd'}": kept,
         "filled_bytes": int(copied.sum()) * y.kernel * columns * bytes_ - kept,
     }

@@ -15,7 +15,7 @@ from match_cortexm.kernels.border import border_of
 from match_cortexm.kernels.counted import Counted
 from match_cortexm.kernels.packing import pack_depthwise_dsp, pack_depthwise_mve
 from match_cortexm.kernels.requant import Requant, clips, extend_of, requant_of, vector_finish, with_second
-from match_cortexm.kernels.taps import Form, Image, build_taps, refusal_of
+from match_cortexm.kernels.taps import MOST_WHOLE, Form, Image, build_taps, refusal_of
 from match_cortexm.kernels.upper import upper_of
 
 if TYPE_CHECKING:
@@ -157,6 +157,7 @@ def mve_form(conv: Depthwise, requant: Requant, ctype: str) -> Form | None:
         ),
         finish=(f"match_cortexm_finish_4(to, 4, s, m, b, {bounds});",),
         weight=None if summed else pack_depthwise_mve(conv.weight),
+        most_taps=MOST_WHOLE if summed else MOST_WRITTEN_TAPS,
         scales=(upper.multiplier, upper.addend),
     )
 
@@ -175,6 +176,7 @@ def _mve16_form(conv: Depthwise, requant: Requant) -> Form:
         ),
         finish=tuple(vector_finish(requant, 4, "s")),
         weight=None if summed else pack_depthwise_dsp(conv.weight, 2),
+        most_taps=MOST_WHOLE if summed else MOST_WRITTEN_TAPS,
         scales=(requant.multipliers[0].astype(np.int32), requant.addend),
     )
 

@@ -20,7 +20,7 @@ from match_host.kernels.window import Window, windows
 from match_cortexm.headers import BYTES, FLOAT
 from match_cortexm.kernels.border import border_of
 from match_cortexm.kernels.pointers import Reach
-from match_cortexm.kernels.taps import Form, Image, build_taps, refusal_of
+from match_cortexm.kernels.taps import MOST_WHOLE, Form, Image, build_taps, refusal_of
 from match_cortexm.kernels.vectors import LANES, PREFIX, SCALAR, VECTOR
 
 if TYPE_CHECKING:
@@ -155,6 +155,7 @@ def _real_form(image: Image, average: bool, prefix: str = PREFIX) -> Form:
         again=again,
         flags="FLUSHED" if average else "UNSURE",
         row=row,
+        most_taps=MOST_WHOLE if average else MOST_WRITTEN_TAPS,
     )
 
 

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 #: Turns of a loop over channels that compilers unroll, and steps of all turns: counted with gcc 12.2 for M0+. Offsets
 #: of loads in Thumb are smaller than the last number.
 _PEELED_TURNS, _PEELED_STEPS, _NEAR = 17, 140, 32
+#: Taps of an average of a whole image whose addresses are in registers: counted with gcc 12.2 for M55.
+MOST_WHOLE = 8
+#: Turns of a loop that compilers unroll, and the largest step of a load with Helium that writes the address back.
+_MOST_PEELED, _STEP = 17, 127
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,7 @@ class Form:
     first: Callable[[str], str] | None = None
     reach: Reach | None = None
     parts: bool = False
+    most_taps: int = MOST_WRITTEN_TAPS  # of whole images that are written one after another, none with another loop
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,11 @@ class Image:
     def taps(self) -> int:
         """Taps of a window."""
         return self.y.kernel * self.x.kernel
+
+    @property
+    def whole(self) -> bool:
+        """Whether the taps of a window follow each other in memory."""
+        return self.x.kernel == self.x.size
 
 
 def refusal_of(image: Image, most: int = MOST_WRITTEN_TAPS) -> str | None:
@@ -109,7 +119,7 @@ def build_taps(
     for word, values in extra.items():
         constants[len(arguments)] = values
         arguments.append(gs.Constant(f"{result.name}/{word}", values))
-    written = image.taps <= MOST_WRITTEN_TAPS
+    written = image.taps <= (form.most_taps if image.whole and not border.condition else MOST_WRITTEN_TAPS)
     held = None
     if form.reach is not None and written:
         places = [row * ky + channels * kx for ky in range(y.kernel) for kx in range(x.kernel)]
@@ -133,6 +143,7 @@ def build_taps(
         row_bytes=row,
         border=border.condition,
         written=written,
+        rolled=form.most_taps < image.taps <= _MOST_PEELED,
         held=held,
         row_place=affine([("y", y.stride), ("ky", 1)], -y.before),
         column_place=affine([("x", x.stride), ("kx", 1)], -x.before),
@@ -167,6 +178,7 @@ def _counts(image: Image, border: Border, blocks: int, written: bool) -> dict[st
     counts = {
         "steps": tiles * image.taps,
         "loops": 0 if written else tiles * image.taps,
+        "far": 0 if written or image.channels <= _STEP else tiles * image.taps,
         "blocks": tiles,
         "tiles": border.tiles,
         "outside_taps": border.outside * image.taps,

@@ -154,8 +154,12 @@ ${pad}${form.step(f"&a[{ky * row_bytes + kx * channels}]")}
 % endfor
 % else:
 ${pad}const ${ctype_in} *${form.row} = a;
+% if rolled:
+${pad}int32_t taps = ${rows * columns}; /* unrolled, the addresses would not fit the registers */
+${pad}MATCH_CORTEXM_OPAQUE(taps);
+% endif
 ${pad}for (int32_t ky = 0; ky < ${1 if columns == in_width else rows}; ky++) {
-${pad}    for (int32_t kx = 0; kx < ${rows * columns if columns == in_width else columns}; kx++) {
+${pad}    for (int32_t kx = 0; kx < ${"taps" if rolled else rows * columns if columns == in_width else columns}; kx++) {
 ${pad}        ${form.step(form.row)}
 ${pad}        ${form.row} += ${channels};
 ${pad}    }

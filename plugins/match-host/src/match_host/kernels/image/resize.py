@@ -6,6 +6,7 @@ A table holds the elements that each result reads along an axis; it is computed 
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ from match_host.kernels.code import affine
 from match_host.kernels.image.resize_axis import nearest_table
 from match_host.kernels.image.resize_passes import write_passes
 from match_host.kernels.image.resize_writer import Writer
-from match_host.kernels.movement.movement import Copy, write_copy
+from match_host.kernels.movement.movement import Copy, loops_of, write_copy
 from match_host.kernels.nest import row_major
 from match_host.kernels.work import Work
 
@@ -34,7 +35,7 @@ def build_resize(nodes: tuple[gs.Node, ...], function: str) -> Built:
     copy = as_copy(node, writer)
     if copy is not None:
         work = write_copy(copy, writer.dtype, writer.code, writer.uses)
-        return writer.built(function, work)
+        return replace(writer.built(function, work), told=loops_of(copy))
     return writer.built(function, _write_gather(writer))
 
 

@@ -229,7 +229,7 @@ def build_movement(nodes: tuple[gs.Node, ...], function: str) -> Built:
         work += write_copy(copy, dtype, code, uses)
     shapes = "x".join(map(str, shape_of(node.inputs[0])))
     comment = f"{node.op}: {shapes} to {'x'.join(map(str, shape_of(node.outputs[0])))}"
-    told = _loops(copies[0]) if len(copies) == 1 else {}
+    told = loops_of(copies[0]) if len(copies) == 1 else {}
     return Built(arguments, inline_code(function, comment, arguments, node.outputs, code.text, uses), work, told=told)
 
 
@@ -296,7 +296,7 @@ def _write_tiles(variables: Sequence[tuple[str, int]], crossed: tuple[int, int],
     return Work(memory=2, steps=1).times(count) + Work(steps=1).times(count // TILE)
 
 
-def _loops(copy: Copy) -> dict[str, int]:
+def loops_of(copy: Copy) -> dict[str, int]:
     """The number of loops of a copy, turns of the ``inner`` one and of the one ``outer`` to it, how far apart the
     elements are that an inner loop reads, and turns of the loop that goes ``along`` neighbours of the source."""
     nest = merge(copy.shape, [copy.source_strides, copy.target_strides])

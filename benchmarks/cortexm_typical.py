@@ -1,0 +1,135 @@
+"""Made layers of the sizes that are usual for microcontrollers: the newest kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from benchmarks.cortexm_ahead import biased
+from benchmarks.cortexm_net import Net, middle
+
+
+def _one_of(net: Net, *values: int) -> int:
+    return values[net.between(0, len(values) - 1)]
+
+
+def _activated(net: Net, x: str) -> str:
+    return net.add("Relu", x) if net.between(0, 2) else x
+
+
+def _first(net: Net) -> None:
+    """The first layer of an image of one or three colours."""
+    colours, outs, taps = _one_of(net, 1, 3), _one_of(net, 4, 6, 8, 10, 12, 16, 24), _one_of(net, 3, 3, 5)
+    side, stride = net.between(12, 36), net.between(1, 2)
+    y = net.source(1, colours, side, side + net.between(-2, 2))
+    pads = [taps // 2 * net.between(0, 1)] * 4
+    net.result(_activated(net, biased(net, y, outs, colours, taps, taps, pads=pads, strides=[stride] * 2)), 4.0)
+
+
+def _spectrum(net: Net) -> None:
+    """The first layer of a spectrum, whose windows may end inside of it."""
+    outs, taps = 4 * net.between(2, 10), _one_of(net, 3, 4, 5)
+    x = net.source(1, 1, net.between(20, 40), net.between(8, 24))
+    pads = [4, net.between(0, 1), 5, net.between(0, 2)]
+    net.result(net.add("Relu", biased(net, x, outs, 1, 10, taps, pads=pads, strides=[2, 2])), 4.0)
+
+
+def _depthwise(net: Net) -> None:
+    """Depthwise windows of three by three taps with padding."""
+    channels, side, stride = 4 * net.between(2, 32), net.between(4, 20), 1 + (net.between(0, 2) == 0)
+    y = middle(net, channels, side, side)
+    y = biased(net, y, channels, 1, 3, 3, pads=[1] * 4, strides=[stride] * 2, group=channels)
+    net.result(_activated(net, y), 4.0)
+
+
+def _line(net: Net) -> None:
+    """Windows along a line."""
+    channels, outs, taps = net.between(1, 24), 4 * net.between(1, 8), net.between(3, 9)
+    stride, pad = net.between(1, 2), net.between(0, 1)
+    x = net.source(1, channels, net.between(20, 80))
+    net.result(net.add("Relu", biased(net, x, outs, channels, taps, pads=[taps // 2 * pad] * 2, strides=[stride])), 4.0)
+
+
+def _mean(net: Net, line: bool) -> None:
+    """The mean of each channel, behind a layer."""
+    channels = 4 * (net.between(1, 17) if net.between(0, 2) else net.between(32, 44))
+    shape = [net.between(8, 30)] if line else [net.between(2, 8), net.between(2, 8)]
+    first = net.between(1, 4)
+    y = net.add("Conv", net.source(1, first, *shape), net.weight(channels, first, *(1 for _ in shape)))
+    y = net.between_layers(net.add("GlobalAveragePool", net.between_layers(net.add("Relu", y))))
+    net.result(biased(net, y, 4, channels, *(1 for _ in shape)), 4.0)
+
+
+def _mean_of_rows(net: Net) -> None:
+    """The mean of all rows."""
+    x = net.source(1, net.between(10, 40), 4 * net.between(2, 16))
+    net.result(net.add("ReduceMean", x, net.constant([1], int), keepdims=0), 2.0)
+
+
+def _heads(net: Net, merged: bool) -> None:
+    """Heads of attention, and back."""
+    rows, heads, depth = net.between(8, 40), _one_of(net, 2, 2, 3, 4, 8), 4 * net.between(1, 8)
+    shape = (1, heads, rows, depth) if merged else (1, rows, heads, depth)
+    net.result(net.add("Transpose", net.source(*shape), perm=[0, 2, 1, 3]))
+
+
+def _enlarged(net: Net) -> None:
+    """An image of twice as many rows and columns, between layers."""
+    channels = 4 * net.between(1, 10)
+    x = net.between_layers(net.add("Relu", middle(net, channels, net.between(3, 12), net.between(3, 12))))
+    y = net.between_layers(net.add("Resize", x, "", net.constant([1, 1, 2, 2]), mode="nearest"))
+    net.result(biased(net, y, 4, channels, 1, 1), 4.0)
+
+
+def _normalised(net: Net) -> None:
+    """Rows of a few or many numbers with the same mean and variance."""
+    columns = _one_of(net, 8, 12, 16, 16, 24, 32, 48, 64)
+    scales = net.rng.uniform(0.5, 1.5, columns), net.rng.normal(0, 0.5, columns)
+    x = net.source(1, net.between(8, 40), columns)
+    net.result(net.add("LayerNormalization", x, *(net.constant(each) for each in scales), axis=-1), 3.0)
+
+
+def _scores(net: Net) -> None:
+    """Scores of attention: products of two computed matrices, and a softmax of several lines."""
+    heads, rows, depth = net.between(1, 4), net.between(8, 40), 4 * net.between(1, 6)
+    y = net.add("MatMul", net.source(1, heads, rows, depth), net.source(1, heads, depth, rows))
+    net.result(y)
+    net.result(net.add("Softmax", net.source(1, heads, rows, net.between(8, 40)), axis=-1), 1.0)
+
+
+def _pooled_line(net: Net) -> None:
+    """The larger one of two neighbours in a line, and the mean of a line."""
+    x = net.source(1, net.between(3, 32), 2 * net.between(6, 40))
+    net.result(net.add("MaxPool", x, kernel_shape=[2], strides=[2]))
+    net.result(net.add("GlobalAveragePool", net.source(1, net.between(4, 40), net.between(4, 24))))
+
+
+def _few_results(net: Net) -> None:
+    """Pointwise layers to few channels, of few that stay in registers."""
+    inputs, outputs = 4 * net.between(1, 4), net.between(1, 8)
+    y = middle(net, inputs, net.between(4, 20), net.between(4, 20))
+    net.result(_activated(net, biased(net, y, outputs, inputs, 1, 1)), 4.0)
+
+
+def _shifted_columns(net: Net) -> None:
+    """Bytes with addends of their columns, in steps of which the quotient is almost a power of two."""
+    rows, columns = net.between(2, 40), net.between(2, 12) * 4
+    net.result(net.add("Add", net.source(1, rows, columns), net.constant(net.rng.normal(0, 0.5, columns))), 3.0)
+
+
+#: Of all networks.
+TYPICAL_KINDS: dict[str, Callable[[Net], None]] = {
+    **{f"first_{number}": _first for number in range(4)},
+    **{f"spectrum_{number}": _spectrum for number in range(2)},
+    **{f"depthwise_{number}": _depthwise for number in range(4)},
+    **{f"line_{number}": _line for number in range(3)},
+    **{f"mean_{number}": partial(_mean, line=number % 2 == 0) for number in range(4)},
+    **{f"heads_{number}": partial(_heads, merged=number % 2 == 0) for number in range(4)},
+    **{f"enlarged_{number}": _enlarged for number in range(2)},
+    **{f"normalised_{number}": _normalised for number in range(2)},
+    **{f"scores_{number}": _scores for number in range(2)},
+    **{f"pooled_line_{number}": _pooled_line for number in range(2)},
+    **{f"few_results_{number}": _few_results for number in range(3)},
+    "mean_of_rows": _mean_of_rows,
+    "shifted_columns": _shifted_columns,
+}

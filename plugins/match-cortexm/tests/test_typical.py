@@ -1,0 +1,88 @@
+"""What usual networks have: heads of attention, enlarged images, means of whole images, first layers of spectra."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_graphsurgeon as gs
+import pytest
+from match_core.contract.workload import Axis, Dim, Operand, Workload
+from match_cortexm.cores import CORE_NAMED
+from match_cortexm.counts import counts_of
+from match_cortexm.forms import figures_keys
+from match_cortexm.kernels.border import copied_rows
+from match_cortexm.kernels.depthwise import build_depthwise
+from match_host.kernels.image.resize import build_resize
+from match_host.kernels.window import Window
+from match_host.workload import host_workload
+
+from .made_workloads import moved
+
+
+@pytest.mark.parametrize(
+    ("shape", "form", "starts"),
+    [
+        ((1, 2, 20, 16), "short runs of 2", 20),  # two heads become columns: compilers unroll the loop over heads
+        ((1, 5, 20, 16), "short runs", 20),
+        ((1, 20, 5, 16), "short runs", 5),
+    ],
+)
+def test_loops_around_runs_are_told(shape, form, starts):
+    heads = moved((0, 2, 1, 3), shape)
+    assert figures_keys(heads)[0] == f"host_transpose 8, {form}" and counts_of(heads)["starts"] == starts
+    assert f"moves 8, {form.removesuffix(' of 2')}" in figures_keys(heads)
+
+
+def _resized(scales: tuple[float, ...], mode: str) -> Workload:
+    node = gs.Node("Resize", "enlarge", {"mode": mode, "coordinate_transformation_mode": "asymmetric"})
+    node.inputs = [gs.Variable("x", np.int8, (1, 4, 5, 24)), gs.Variable.empty()]
+    node.inputs.append(gs.Constant("s", np.array(scales, np.float32)))
+    node.outputs = [gs.Variable("y", np.int8, (1, 8, 10, 24))]
+    return host_workload("host_resize", build_resize((node,), "kernel"), node.outputs)
+
+
+def test_images_that_are_enlarged_without_arithmetic_are_copied_in_runs():
+    copied = _resized((1, 2, 2, 1), "nearest")
+    assert figures_keys(copied)[0] == "host_resize 8, short runs of 2"
+    assert {"runs": 80, "starts": 40}.items() <= counts_of(copied).items()
+    assert not any("runs" in key for key in figures_keys(_resized((1, 2, 2, 1), "linear")))
+
+
+def _mean(positions: int, channels: int = 32) -> tuple[gs.Node, gs.Node]:
+    x, y = gs.Variable("x", np.int8, (1, 1, positions, channels)), gs.Variable("y", np.int8, (1, 1, 1, channels))
+    sums = gs.Variable("s", np.int32, (1, 1, 1, channels))
+    weight = gs.Constant("w", np.ones((channels, 1, 1, positions), np.int8))
+    conv = gs.Node("ConvInteger", "sum", {"group": channels, "kernel_shape": [1, positions]}, [x, weight], [sums])
+    conv.domain = "match.nhwc"
+    numbers = (1 << 20, 0, 1 << 24, -128, 127)
+    constants = [gs.Constant(f"n{place}", np.array(value)) for place, value in enumerate(numbers)]
+    return conv, gs.Node("RequantI8", "scale", {}, [sums, *constants], [y], domain="match.arith")
+
+
+@pytest.mark.parametrize(("positions", "loops", "kept"), [(8, 0, False), (12, 12 * 8, True), (20, 20 * 8, False)])
+def test_means_of_more_positions_than_registers_are_loops(positions, loops, kept):
+    """Compilers would unroll a loop of few turns."""
+    built = build_depthwise(_mean(positions), "kernel", CORE_NAMED["cortex_m55"])
+    assert dict(built.counts)["loops"] == loops and ("OPAQUE(taps)" in built.code.definition) == kept
+
+
+def test_steps_that_no_load_takes_are_counted():
+    counts = [
+        dict(build_depthwise(_mean(20, channels), "kernel", CORE_NAMED["cortex_m55"]).counts) for channels in (124, 128)
+    ]
+    assert [count["far"] for count in counts] == [0, 20 * 32]
+
+
+@pytest.mark.parametrize(("size", "ended"), [(13, False), (12, True)])
+def test_rows_of_windows_that_may_end_behind_the_image_are_told_apart(size, ended):
+    """With padding of one column on each side and steps of two, windows of four end inside of 13 columns."""
+    y, x = Window("y", 10, 10, 1, 1, 1, 0, 0), Window("x", size, 6, 4, 2, 1, 1, 1)
+    assert (copied_rows(y, x, 1, 0, 1)["rows_ended"] > 0) == ended
+
+
+def test_normalised_lines_of_each_short_length_may_have_figures():
+    counts = (("elements", 160), ("memory", 960), ("floating", 1120), ("steps", 480))
+    axes = tuple(Axis(f"a{axis}", size) for axis, size in enumerate((10, 16)))
+    operands = (Operand("in0", "input", axes, 32), Operand("out0", "output", axes, 32))
+    norm = Workload("host_layer_normalization", (Dim("N", 160, tileable=False),), operands, 0, counts)
+    first, second, *_ = figures_keys(norm)
+    assert first.endswith(" of lines of 16") and second.endswith(" of short lines")
