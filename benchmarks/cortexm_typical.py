@@ -97,6 +97,12 @@ def _scores(net: Net) -> None:
     net.result(net.add("Softmax", net.source(1, heads, rows, net.between(8, 40)), axis=-1), 1.0)
 
 
+def _weighted(net: Net) -> None:
+    """Scores of attention times values: lines of any number of scores."""
+    heads, rows, depth = net.between(1, 4), net.between(7, 39), 4 * net.between(1, 6)
+    net.result(net.add("MatMul", net.source(1, heads, rows, rows), net.source(1, heads, rows, depth)))
+
+
 def _pooled_line(net: Net) -> None:
     """The larger one of two neighbours in a line, and the mean of a line."""
     x = net.source(1, net.between(3, 32), 2 * net.between(6, 40))
@@ -133,3 +139,5 @@ TYPICAL_KINDS: dict[str, Callable[[Net], None]] = {
     "mean_of_rows": _mean_of_rows,
     "shifted_columns": _shifted_columns,
 }
+#: Of all networks, too, which are made apart.
+WEIGHTED_KINDS: dict[str, Callable[[Net], None]] = {f"weighted_{number}": _weighted for number in range(3)}

@@ -15,7 +15,7 @@ from match_host.kernels.image.resize import build_resize
 from match_host.kernels.window import Window
 from match_host.workload import host_workload
 
-from .made_workloads import moved
+from .made_workloads import moved, product_of
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,20 @@ def test_normalised_lines_of_each_short_length_may_have_figures():
     norm = Workload("host_layer_normalization", (Dim("N", 160, tileable=False),), operands, 0, counts)
     first, second, *_ = figures_keys(norm)
     assert first.endswith(" of lines of 16") and second.endswith(" of short lines")
+
+
+@pytest.mark.parametrize(("taps", "divided"), [(15, 8), (16, 0)])
+def test_averages_of_a_power_of_two_are_products(taps, divided):
+    axes = [tuple(Axis(f"a{axis}", size) for axis, size in enumerate((1, 8, columns))) for columns in (taps, 1)]
+    operands = (Operand("in0", "input", axes[0], 32), Operand("out0", "output", axes[1], 32))
+    counts = (("elements", 8), ("memory", 8 * (taps + 1)), ("floating", 8 * taps), ("steps", 8 * (taps + 1)))
+    pool = Workload("host_average_pool", (Dim("N", 8, tileable=False),), operands, 0, counts)
+    assert counts_of(pool).get("divided", 0) == divided
+
+
+@pytest.mark.parametrize(("taps", "turns"), [(5, 0), (6, 6 * 6)])
+def test_lines_that_compilers_unroll_have_no_turns(taps, turns):
+    """Four positions by four outputs: 80 products are unrolled, and 96 are not."""
+    source, result = (1, 6, taps + 3, 1), (1, 6, 4, 4)
+    conv = product_of("host_nhwc_conv", source, (1, 1, taps, 1, 4), result)
+    assert counts_of(conv).get("turns", 0) == turns

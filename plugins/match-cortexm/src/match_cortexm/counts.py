@@ -147,7 +147,7 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
         return counts
     last = result.axes[-1].size
     if "pool" in kind:
-        return {**counts, **_windows(workload)}
+        return {**counts, **_windows(workload), **_divided(workload)}
     rows = counts["elements"] // last
     if "softmax" in kind:
         rows = counts.get("rows", rows)
@@ -196,6 +196,13 @@ def _windows(workload: Workload) -> Mapping[str, int]:
         "rest": visits * sum(size % lanes for size in blocks),
         "inside": round(terms * pooled(workload, terms // counts["elements"], 1)),
     }
+
+
+def _divided(workload: Workload) -> Mapping[str, int]:
+    """Averages that are divided: a quotient by a power of two is a product."""
+    counts = workload.parameters
+    taps = counts["memory"] // counts["elements"] - 1
+    return {"divided": counts["elements"]} if "average" in workload.kind and taps & (taps - 1) else {}
 
 
 def _computed(workload: Workload, counts: Mapping[str, int]) -> Mapping[str, int]:
@@ -267,7 +274,7 @@ def _unrolled(workload: Workload) -> Mapping[str, int]:
         if form == "real_max" and part == "blocks" and counts[f"{form}_steps"] > _LINE_TAPS * count:
             found[f"{form}_wide"] = counts[f"{form}_steps"]
         if name == "mve_single_blocks" and counts["mve_steps"] == count and not any("bytes" in n for n in counts):
-            found["mve_held"] = count  # the only vector of weights stays in registers
+            found |= {"mve_held": count, "mve_steps": 0}  # the only vector of weights stays in registers
         if name.endswith("_rows_clipped") and count:
             narrow = source.axes[-2].size <= _NARROW
             found[name] = 0 if narrow else count

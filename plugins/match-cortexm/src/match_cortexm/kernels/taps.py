@@ -143,7 +143,7 @@ def build_taps(
         row_bytes=row,
         border=border.condition,
         written=written,
-        rolled=form.most_taps < image.taps <= _MOST_PEELED,
+        rolled=form.most_taps < MOST_WRITTEN_TAPS and not written and image.taps <= _MOST_PEELED,
         held=held,
         row_place=affine([("y", y.stride), ("ky", 1)], -y.before),
         column_place=affine([("x", x.stride), ("kx", 1)], -x.before),

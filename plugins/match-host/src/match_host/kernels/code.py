@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -251,6 +251,17 @@ def signature(
         return head
     separator = ",\n    "
     return f"static void {function}(\n    {separator.join(arguments)})"
+
+
+def apart(code: InlineCode) -> InlineCode:
+    """The function, which compilers do not make a part of its only caller: they would know the addresses of constants
+    there, and keep more of them than there are registers."""
+    macro = (
+        "/* Not a part of its caller: known addresses would take the registers. */\n#if defined(__GNUC__)\n"
+        "#define HOST_APART __attribute__((noinline))\n#else\n#define HOST_APART\n#endif\n"
+    )
+    definition = code.definition.replace("\nstatic void ", "\nHOST_APART\nstatic void ", 1)
+    return replace(code, definition=definition, helpers=(*code.helpers, ("HOST_APART", macro)))
 
 
 def inline_code(

@@ -16,7 +16,7 @@ from match_core.ir.reader import shape_of
 
 from match_host.graph import dtype_of, elements
 from match_host.kernels.built import Built
-from match_host.kernels.code import affine, as_vectors, inline_code
+from match_host.kernels.code import affine, apart, as_vectors, inline_code
 from match_host.kernels.elementwise.elementwise import Body, body, describe, rounded_sum, statements
 from match_host.kernels.nest import row_major
 from match_host.kernels.products.blocked import After, Tile, TileWriter, tiles
@@ -44,7 +44,8 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, machine: Machine 
     def code() -> InlineCode:
         writer.write()
         comment, text = _comment(conv, epilogue), writer.code.text
-        return inline_code(function, comment, arguments, outputs, text, writer.uses, writer.constants)
+        kernel = inline_code(function, comment, arguments, outputs, text, writer.uses, writer.constants)
+        return apart(kernel) if writer.has_pointers else kernel
 
     work, results = _work(conv, epilogue, writer.few), elements(shape_of(conv.result))
     filled = {"filled": 1} if conv.fill and not conv.written else {}
@@ -76,6 +77,12 @@ def _work(conv: Depthwise, epilogue: Body | None, few: bool) -> Work:
 
 class _Writer(DepthwiseSums):
     """Writes one kernel and collects its operands."""
+
+    @property
+    def has_pointers(self) -> bool:
+        """Whether a loop over channels has a pointer for each tap."""
+        blocks = self.pixels == 1 and self.writer is None and not self.few
+        return blocks and self.conv.written and self.conv.floating
 
     @property
     def told(self) -> dict[str, int]:
