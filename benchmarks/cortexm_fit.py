@@ -81,6 +81,7 @@ SUMS, CALLED = (
         "quantised",
         "fractions",
         "checks",
+        "divided",
         *CALLS,
     ),
 )

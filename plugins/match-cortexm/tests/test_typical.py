@@ -32,6 +32,12 @@ def test_loops_around_runs_are_told(shape, form, starts):
     assert f"moves 8, {form.removesuffix(' of 2')}" in figures_keys(heads)
 
 
+@pytest.mark.parametrize(("depth", "blocks", "rests"), [(16, 40, 0), (24, 40, 40), (32, 80, 0)])
+def test_runs_count_blocks_of_four_words_and_rests(depth, blocks, rests):
+    counts = counts_of(moved((0, 2, 1, 3), (1, 2, 20, depth)))
+    assert (counts["blocks"], counts["rests"]) == (blocks, rests)
+
+
 def _resized(scales: tuple[float, ...], mode: str) -> Workload:
     node = gs.Node("Resize", "enlarge", {"mode": mode, "coordinate_transformation_mode": "asymmetric"})
     node.inputs = [gs.Variable("x", np.int8, (1, 4, 5, 24)), gs.Variable.empty()]

@@ -161,7 +161,7 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
             counts = {name: n * rows // counts["elements"] if name in once else n for name, n in counts.items()}
         return {**counts, "rows": rows, "memory": counts["memory"] - ahead * (counts["elements"] - rows)}
     if not workload.macs:
-        return counts
+        return {**counts, **_divided(workload)}
     counts = _computed(workload, counts)
     if not stored(workload):  # compilers add up pairs of channels
         return {**counts, "odd": counts.get("tile_macs", 0) * (last % 2)}
@@ -201,8 +201,10 @@ def _windows(workload: Workload) -> Mapping[str, int]:
 def _divided(workload: Workload) -> Mapping[str, int]:
     """Averages that are divided: a quotient by a power of two is a product."""
     counts = workload.parameters
+    if "average" not in workload.kind and "reduce_mean" not in workload.kind:
+        return {}
     taps = counts["memory"] // counts["elements"] - 1
-    return {"divided": counts["elements"]} if "average" in workload.kind and taps & (taps - 1) else {}
+    return {"divided": counts["elements"] * (taps & (taps - 1) > 0)}
 
 
 def _computed(workload: Workload, counts: Mapping[str, int]) -> Mapping[str, int]:

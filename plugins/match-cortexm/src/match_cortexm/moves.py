@@ -80,7 +80,9 @@ def moved(workload: Workload) -> Mapping[str, int]:
     rows = counts["elements"] // _line(result)
     odd = _padded(workload) if workload.kind == "host_pad" else _bytes_of(result) - _aligned(counts, result)
     starts = runs // counts["outer"] if counts.get("loops", 0) > 2 else 0  # of the loop around runs
-    return {**plain, "runs": runs, "rows": rows, "unaligned": odd, "starts": starts}
+    blocks, rest = divmod(_bytes_of(result) // runs, _COPIED_BYTES)
+    pieces = {"blocks": runs * blocks, "rests": runs * (rest > 0)}
+    return {**plain, "runs": runs, "rows": rows, "unaligned": odd, "starts": starts, **pieces}
 
 
 def _in_squares(counts: Mapping[str, int]) -> bool:

@@ -83,8 +83,8 @@ def tiled(workload: Workload, first: int) -> Mapping[str, int]:
         "inside": taken * len(places) * positions * kernel[-1] * inputs * outputs,
     }
     length = kernel[-1] * inputs if merged else inputs
-    if length > _PEELED_TURNS or length * positions * outputs > _PEELED_PRODUCTS:
-        found["turns"] = found["lines"] * length
+    rolled = length > _PEELED_TURNS or length * positions * outputs > _PEELED_PRODUCTS
+    found["turns"] = found["lines"] * length * rolled
     if merged and inputs == outputs == 1 and not known:
         whole = (columns - 1) * along.stride + along.reach(kernel[-1])
         bytes_ = whole * prod(kernel[:-1]) * workload.operands[0].element_bits // 8
