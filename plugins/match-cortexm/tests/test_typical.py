@@ -71,6 +71,17 @@ def test_means_of_more_positions_than_registers_are_loops(positions, loops, kept
     assert dict(built.counts)["loops"] == loops and ("OPAQUE(taps)" in built.code.definition) == kept
 
 
+def test_windows_of_several_rows_go_on_behind_each_row():
+    """17 rows of one column: the loop over the taps of a row has one turn."""
+    x, sums = gs.Variable("x", np.int8, (1, 17, 3, 32)), gs.Variable("s", np.int32, (1, 1, 3, 32))
+    weight = gs.Constant("w", np.ones((32, 1, 17, 1), np.int8))
+    conv, scale = _mean(17)
+    conv.attrs, conv.inputs, conv.outputs = {"group": 32, "kernel_shape": [17, 1]}, [x, weight], [sums]
+    scale.inputs[0], scale.outputs = sums, [gs.Variable("y", np.int8, (1, 1, 3, 32))]
+    text = build_depthwise((conv, scale), "kernel", CORE_NAMED["cortex_m55"]).code.definition
+    assert "ky < 17" in text and "kx < 1;" in text and "OPAQUE(taps)" not in text
+
+
 def test_steps_that_no_load_takes_are_counted():
     counts = [
         dict(build_depthwise(_mean(20, channels), "kernel", CORE_NAMED["cortex_m55"]).counts) for channels in (124, 128)

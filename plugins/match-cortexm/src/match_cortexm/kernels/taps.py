@@ -65,7 +65,7 @@ class Form:
     first: Callable[[str], str] | None = None
     reach: Reach | None = None
     parts: bool = False
-    most_taps: int = MOST_WRITTEN_TAPS  # of whole images that are written one after another, none with another loop
+    most_taps: int = MOST_WRITTEN_TAPS  # of windows that are whole images: those without a loop
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def build_taps(
         row_bytes=row,
         border=border.condition,
         written=written,
-        rolled=form.most_taps < MOST_WRITTEN_TAPS and not written and image.taps <= _MOST_PEELED,
+        rolled=form.most_taps < MOST_WRITTEN_TAPS and image.whole and not written and image.taps <= _MOST_PEELED,
         held=held,
         row_place=affine([("y", y.stride), ("ky", 1)], -y.before),
         column_place=affine([("x", x.stride), ("kx", 1)], -x.before),
