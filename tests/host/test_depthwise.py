@@ -147,6 +147,16 @@ def test_sums_of_many_taps_have_registers_without_vectors(name: str) -> None:
     assert "sum[c] += " in code["generic"]
 
 
+@pytest.mark.parametrize(("name", "alone"), [("float, same padding", True), ("float, many taps", False)])
+def test_kernels_with_a_pointer_for_each_tap_are_no_part_of_their_caller(name: str, alone: bool) -> None:
+    """Compilers would know the addresses of weights there, and keep them in the registers of the taps."""
+    code = build_depthwise(
+        tuple(import_graph(build(LAYERS[name])[0]).toposort().nodes), "kernel", MACHINES["scalar"]
+    ).code
+    assert ("\nHOST_APART\nstatic void kernel(" in code.definition) == alone
+    assert ("HOST_APART" in dict(code.helpers)) == alone
+
+
 def test_pooling_carries_no_weights() -> None:
     for name in ("pooling", "pooling with padding"):
         graph = import_graph(build(LAYERS[name])[0]).toposort()

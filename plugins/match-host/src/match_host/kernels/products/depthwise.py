@@ -80,7 +80,7 @@ class _Writer(DepthwiseSums):
 
     @property
     def has_pointers(self) -> bool:
-        """Whether a loop over channels has a pointer for each tap."""
+        """Whether a loop over channels has pointers to taps that are written one after another."""
         blocks = self.pixels == 1 and self.writer is None and not self.few
         return blocks and self.conv.written and self.conv.floating
 
