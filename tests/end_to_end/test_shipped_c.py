@@ -84,6 +84,19 @@ def test_excess_precision_is_refused(programs: Mapping[str, Path]) -> None:
     assert done.returncode != 0 and "-msse2 -mfpmath=sse" in done.stderr
 
 
+def _assembly(text: str, source: Path, *command: str) -> str:
+    """What the compiler makes of the ``text`` of ``source``."""
+    options = ["-O3", f"-I{source.parent}", "-x", "c", "-S", "-", "-o", "-"]
+    return subprocess.run([*command, *options], input=text, capture_output=True, text=True, check=True).stdout
+
+
+def _without_pragma(source: Path, *command: str) -> str:
+    header = (source.parent / "match_float.h").read_text(encoding="utf-8")
+    bare = re.sub(r"#pragma GCC optimize\(.*\)", "", header)
+    text = source.read_text(encoding="utf-8")
+    return _assembly(text.replace('#include "match_float.h"', bare), source, *command)
+
+
 @pytest.mark.parametrize("dialect", [("-std=gnu11",), ("-std=c11", "-ffp-contract=fast")], ids=["gnu", "asked"])
 @pytest.mark.parametrize("target", [("cc", "-mfma", "-mavx2"), CORTEX_M4], ids=["x86", "m4"])
 def test_products_and_sums_are_not_fused(
@@ -93,16 +106,21 @@ def test_products_and_sums_are_not_fused(
     if shutil.which(target[0]) is None:
         pytest.skip(f"{target[0]} is not on this machine")
     source = programs["floats"] / "floats_host.c"
-    command = [*target, *dialect, "-O3", f"-I{source.parent}", "-S", str(source), "-o", "-"]
-    assembly = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert not FUSED.findall(assembly)
-    bare = re.sub(r"\s*#pragma GCC optimize\(.fp-contract=off.\)", "", (source.parent / "match_float.h").read_text())
-    text = source.read_text(encoding="utf-8").replace('#include "match_float.h"', bare)
-    fused = subprocess.run(
-        [*target, *dialect, "-O3", f"-I{source.parent}", "-x", "c", "-S", "-", "-o", "-"],
-        input=text, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+    assert not FUSED.findall(_assembly(source.read_text(encoding="utf-8"), source, *target, *dialect))
+    fused = _without_pragma(source, *target, *dialect)
     assert FUSED.findall(fused), "without the pragma the compiler fuses them: the test can fail"
+
+
+@pytest.mark.parametrize("core", ["cortex-m0plus", "cortex-m3", "cortex-m23"])
+def test_the_pragma_costs_no_instruction(core: str, programs: Mapping[str, Path]) -> None:
+    """For Thumb-1, gcc's pragma brings a scheduler back that its back end leaves out."""
+    command = ("arm-none-eabi-gcc", f"-mcpu={core}", "-mthumb", "-std=c11", "-ffp-contract=off")
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not on this machine")
+    source = programs["floats"] / "floats_host.c"
+    found = _assembly(source.read_text(encoding="utf-8"), source, *command), _without_pragma(source, *command)
+    instructions = [re.findall(r"^\t[a-z].*", text, re.MULTILINE) for text in found]
+    assert instructions[0] == instructions[1]
 
 
 def test_outputs_are_equal_with_every_flag(programs: Mapping[str, Path], plugins: Plugins, tmp_path: Path) -> None:

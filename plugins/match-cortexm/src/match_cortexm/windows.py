@@ -84,7 +84,8 @@ def tiled(workload: Workload, first: int) -> Mapping[str, int]:
     }
     length = kernel[-1] * inputs if merged else inputs
     rolled = length > _PEELED_TURNS or length * positions * outputs > _PEELED_PRODUCTS
-    found["turns"] = found["lines"] * length * rolled
+    if "tile_macs" not in workload.parameters:  # of floats: loops over integers are none of these
+        found["turns"] = found["lines"] * length * rolled
     if merged and inputs == outputs == 1 and not known:
         whole = (columns - 1) * along.stride + along.reach(kernel[-1])
         bytes_ = whole * prod(kernel[:-1]) * workload.operands[0].element_bits // 8

@@ -23,8 +23,11 @@
 #endif
 
 /* No product and sum become one fused operation, which rounds once. gcc ignores the standard's pragma; clang with
- * -ffp-contract=fast does too, so build files give -ffp-contract=off. */
-#if defined(__GNUC__) && !defined(__clang__)
+ * -ffp-contract=fast does too, so build files give -ffp-contract=off. For Thumb-1, whose registers are too few, gcc
+ * leaves its first scheduler out, but its pragma would bring it back. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__thumb__) && !defined(__thumb2__)
+#pragma GCC optimize("fp-contract=off", "no-schedule-insns")
+#elif defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=off")
 #else
 #pragma STDC FP_CONTRACT OFF
