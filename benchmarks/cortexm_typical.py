@@ -123,6 +123,26 @@ def _shifted_columns(net: Net) -> None:
     net.result(net.add("Add", net.source(1, rows, columns), net.constant(net.rng.normal(0, 0.5, columns))), 3.0)
 
 
+def _shortcut(net: Net) -> None:
+    """Windows along a line, and one position that a shortcut adds to them."""
+    ins, outs = (_one_of(net, 8, 12, 16, 24, 32) for _ in range(2))
+    taps, stride = _one_of(net, 3, 5, 7, 9), net.between(1, 2)
+    x = net.between_layers(net.add("Relu", biased(net, net.source(1, 3, net.between(20, 60)), ins, 3, 1)))
+    y = biased(net, x, outs, ins, taps, pads=[taps // 2] * 2, strides=[stride])
+    y = net.between_layers(net.add("Relu", y) if net.between(0, 1) else y)
+    short = biased(net, x, outs, ins, 1, strides=[stride])
+    short = net.between_layers(net.add("Relu", short) if net.between(0, 1) else short)
+    net.result(net.add("Relu", net.add("Add", y, short)), 4.0)
+
+
+def _usual_enlarged(net: Net) -> None:
+    """An image of twice as many rows and columns, whose channels are words."""
+    channels, height, width = _one_of(net, 8, 16, 16, 24, 32), 2 * net.between(2, 8), 2 * net.between(2, 8)
+    x = net.between_layers(net.add("Relu", middle(net, channels, height, width)))
+    y = net.between_layers(net.add("Resize", x, "", net.constant([1, 1, 2, 2]), mode="nearest"))
+    net.result(biased(net, y, 4, channels, 1, 1), 4.0)
+
+
 #: Of all networks.
 TYPICAL_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"first_{number}": _first for number in range(4)},
@@ -141,3 +161,8 @@ TYPICAL_KINDS: dict[str, Callable[[Net], None]] = {
 }
 #: Of all networks, too, which are made apart.
 WEIGHTED_KINDS: dict[str, Callable[[Net], None]] = {f"weighted_{number}": _weighted for number in range(3)}
+#: The newest ones of all.
+SHORTCUT_KINDS: dict[str, Callable[[Net], None]] = {
+    **{f"shortcut_{number}": _shortcut for number in range(3)},
+    **{f"usual_enlarged_{number}": _usual_enlarged for number in range(2)},
+}

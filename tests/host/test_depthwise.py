@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -109,6 +110,7 @@ LAYERS = {
     "few channels, width of a prime": Layer("int8", (5, 9), 8, (3, 3)),
     "bytes, one row": Layer("int8", (1, 12), 128, (1, 10)),
     "pooling": Layer("int8", (6, 5), 67, (6, 5), weight=1),
+    "pooling, batch": Layer("int8", (6, 5), 12, (6, 5), batch=3, weight=1),
     "pooling with padding": Layer("uint8", (6, 5), 16, (3, 3), stride=2, before=1, after=1, weight=1),
 }
 
@@ -155,6 +157,16 @@ def test_kernels_with_a_pointer_for_each_tap_are_no_part_of_their_caller(name: s
     ).code
     assert ("\nHOST_APART\nstatic void kernel(" in code.definition) == alone
     assert ("HOST_APART" in dict(code.helpers)) == alone
+
+
+@pytest.mark.parametrize(
+    ("name", "loops"), [("pooling", 1), ("pooling, batch", 1), ("half, many taps", 1), ("bytes, many taps and fill", 2)]
+)
+def test_taps_of_whole_images_are_one_loop(name: str, loops: int) -> None:
+    """Compilers hold fewer places in registers than for rows and columns."""
+    nodes = tuple(import_graph(build(LAYERS[name])[0]).toposort().nodes)
+    code = build_depthwise(nodes, "kernel", MACHINES["generic"]).code.definition
+    assert len(re.findall(r"for \(int32_t k[xy] = ", code)) == loops
 
 
 def test_pooling_carries_no_weights() -> None:

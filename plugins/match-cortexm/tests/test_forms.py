@@ -76,9 +76,10 @@ def test_blocks_of_channels_become_positions_like_other_copies():
 
 
 def test_tiles_count_their_lines():
-    """Three tiles of up to eight lines by two of up to eight elements."""
+    """Three tiles of up to eight lines by two of up to eight elements, whose loop compilers unroll."""
     counts = counts_of(moved((1, 0), (16, 20)))
-    assert counts == {"elements": 320, "lines": 40, "squares": 6}
+    assert counts == {"elements": 320, "lines": 40, "further": 0, "squares": 6}
+    assert counts_of(moved((1, 0), (24, 20)))["further"] == counts_of(moved((1, 0), (24, 20)))["lines"] == 60
 
 
 def test_runs_of_a_concatenation_begin_at_words_or_not():

@@ -86,6 +86,13 @@ def test_taps_inside_are_those_of_the_padding_and_gaps_that_are_told():
     assert figures_keys(work)[0] == "regions, floating depthwise, few taps, padded"
 
 
+@pytest.mark.parametrize(("pads", "stride", "bounded"), [([1] * 4, 1, 8), ([0, 0, 1, 1], 2, 5), ([0] * 4, 1, 0)])
+def test_taps_that_are_outside_for_some_results_are_counted(pads, stride, bounded):
+    """A window of three by three in the middle of an image, or at its end only: the first two taps are inside."""
+    work = _conv(4, 8, 3, pads=pads, dilations=[1, 1], strides=[stride] * 2)
+    assert counts_of(work)["bounded"] == bounded * counts_of(work)["elements"] // 4
+
+
 def test_blocks_of_few_channels_compute_some_twice():
     work = _conv(6, 9, 5, pads=[0] * 4, dilations=[1, 1], strides=[1, 1])
     assert {"inside": 25 * 25 * 8, "visits": 25 * 25 * 2, "outside": 0}.items() <= counts_of(work).items()

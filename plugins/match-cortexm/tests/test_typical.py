@@ -120,3 +120,10 @@ def test_lines_that_compilers_unroll_have_no_turns(taps, turns):
     source, result = (1, 6, taps + 3, 1), (1, 6, 4, 4)
     conv = product_of("host_nhwc_conv", source, (1, 1, taps, 1, 4), result)
     assert counts_of(conv).get("turns", 0) == turns
+
+
+def test_turns_at_edges_are_those_of_inputs():
+    """Two tiles of four positions, each with taps outside of the image."""
+    conv = product_of("host_nhwc_conv", (1, 1, 8, 6), (1, 1, 3, 6, 4), (1, 1, 8, 4))
+    counts = counts_of(conv)
+    assert (counts["edges"], counts["looked"]) == (2 * 3 * 4, 2 * 3 * 6)

@@ -11,7 +11,7 @@ from match_host.kernels.products.depthwise_sums import FEW
 from match_cortexm.moves import TURNS, UNROLLED, copies, moved
 from match_cortexm.products import DEPTHWISE_AXES, channels_last, rows_axis, stored, windows
 from match_cortexm.transposed import TRANSPOSED, gathered
-from match_cortexm.windows import inside, pooled, positions_of, tiled, window
+from match_cortexm.windows import bounded, inside, pooled, positions_of, tiled, window
 
 if TYPE_CHECKING:
     from match_core.contract.workload import Operand, Workload
@@ -42,12 +42,13 @@ _RECTIFIED = 0.5
 def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, int]:
     """What the figures multiply: a workload's counts; the ``runs`` of neighbouring elements, of copies; ``stored``, the
     products with weights as they are stored, whose last tile may repeat some; ``inside``, those of taps in the image;
-    ``tiles``, ``lines`` and ``edges`` of convolutions (``windows.tiled``), and ``values`` that tiles of one position
-    read; ``positions`` and ``visits``, windows of pooling and of depthwise convolutions and their taps; ``rest``, taps
-    of channels that fill no vector; ``rows`` of operators on lines; ``others``, elements of a softmax but the largest
-    of a row, whose exponential is that of 0. ``zeros``: the share of products and terms with an operand 0; with it,
-    ``nonzero`` counts the others, of float32, ``fractions`` those with one number that is no power of two, and
-    ``multiplied`` the operations of a region that are neither sums nor comparisons."""
+    ``bounded``, taps of depthwise convolutions that are outside for some results; ``tiles``, ``lines`` and ``edges`` of
+    convolutions (``windows.tiled``), and ``values`` that tiles of one position read; ``positions`` and ``visits``,
+    windows of pooling and of depthwise convolutions and their taps; ``rest``, taps of channels that fill no vector;
+    ``rows`` of operators on lines; ``others``, elements of a softmax but the largest of a row, whose exponential is
+    that of 0. ``zeros``: the share of products and terms with an operand 0; with it, ``nonzero`` counts the others, of
+    float32, ``fractions`` those with one number that is no power of two, and ``multiplied`` the operations of a region
+    that are neither sums nor comparisons."""
     found = _counts_of(workload)
     doubled, rectified = (found.get(name, 0) for name in ("doubled", "rectified"))
     found = {name: count for name, count in found.items() if name not in ("doubled", "rectified")}
@@ -234,7 +235,9 @@ def _alone(workload: Workload, stored: int, channels: int) -> Mapping[str, int]:
         visits = round(taps * (1.0 if "filled" in told else share))
         return {"inside": visits * computed, "visits": visits * blocks, "outside": (taps - visits) * blocks}
     visits, lanes = round(taps * share), _VECTOR_BYTES * BYTE_BITS // workload.operands[0].element_bits
-    return {"stored": taps * computed, "visits": visits, "rest": visits * (channels % lanes)}  # padding counts, too
+    found = {"stored": taps * computed, "visits": visits, "rest": visits * (channels % lanes)}  # padding counts, too
+    size = workload.operands[1].axes[0].size
+    return {**found, "bounded": taps // size * bounded(workload, size, rows_axis(workload))}
 
 
 def _recurrent(counts: Mapping[str, int]) -> Mapping[str, int]:

@@ -38,7 +38,7 @@ def build_depthwise(nodes: tuple[gs.Node, ...], function: str, machine: Machine 
     conv = depthwise_shape(nodes)
     after = nodes[nodes.index(conv.node) + 1 :]
     epilogue = body(after, given=(conv.result.name,)) if after else None
-    writer = _Writer(conv, epilogue, machine)
+    writer = _Writer(conv.in_one_line, epilogue, machine)
     outputs, arguments = nodes[-1].outputs[:1], tuple(writer.arguments)
 
     def code() -> InlineCode:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,6 +83,16 @@ class Depthwise:
     def checked(self) -> bool:
         """Whether some taps lie outside the input."""
         return any(window.leaves for window in self.windows)
+
+    @property
+    def in_one_line(self) -> Depthwise:
+        """The same with one loop over the taps of whole images, which are neighbours."""
+        whole = all(window.kernel == window.size and window.dilation == 1 for window in self.windows)
+        if self.written or self.checked or not whole:
+            return self
+        sizes = (*(1 for _ in self.windows[1:]), self.taps)
+        lines = (replace(window, size=size, kernel=size) for window, size in zip(self.windows, sizes, strict=True))
+        return replace(self, windows=tuple(lines))
 
     @property
     def factor(self) -> int | None:
