@@ -14,7 +14,7 @@ extern "C" {
 /* The compiler's version, the model's file, and all C and data of this program but this header. */
 #define GOLDEN_VERSION "0.1.0"
 #define GOLDEN_MODEL_SHA256 "25030fef937030a55726a7eeb26e87d7b888162d0fb6f8f5e8dae1d0f41a5469"
-#define GOLDEN_PROGRAM_SHA256 "ce4b1de6bf32c3de3701265ad834431461df61f0654706a3613a26b15e6adeb7"
+#define GOLDEN_PROGRAM_SHA256 "a4888fb5498d66de8e363728a4ad6439522ebc4d59c4d746c3f7d88d0c1d9b84"
 
 /* Bytes of stack that a call of a function below uses on the host, without interrupts and what the platform's own
  * functions use: an estimate from the functions' arrays, which docs/emitted-c.md compares with compilers. */

@@ -15,7 +15,7 @@ extern "C" {
 /* The compiler's version, the model's file, and all C and data of this program but this header. */
 #define BESIDE_VERSION "0.1.0"
 #define BESIDE_MODEL_SHA256 "7afb08fe656c1a53f422771d9763639b79defd965d1ca62cbfa6c46724e743ec"
-#define BESIDE_PROGRAM_SHA256 "6498cdf8d4a8e0e5dd09c4b7b22efa37c4733ff6995a009e2aaf3987a012ca52"
+#define BESIDE_PROGRAM_SHA256 "2e30892071fd378496fb413f4afb68bdb4f661011bd5688491e1ca55f189d8e6"
 
 /* Bytes of stack that a call of a function below uses on the host, without interrupts and what the platform's own
  * functions use: an estimate from the functions' arrays, which docs/emitted-c.md compares with compilers. */

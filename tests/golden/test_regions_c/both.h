@@ -15,7 +15,7 @@ extern "C" {
 /* The compiler's version, the model's file, and all C and data of this program but this header. */
 #define BOTH_VERSION "0.1.0"
 #define BOTH_MODEL_SHA256 "6feeddc776204f1cef724a07801aa21a1f9504a555bd95d7e094fccc808d8d32"
-#define BOTH_PROGRAM_SHA256 "9b74c9b472b01fff430695d8d0a841cefc3511374a99a1f1dbc86038d319b281"
+#define BOTH_PROGRAM_SHA256 "7435e4f721790213f0f134932742c9ed20e3844db0f35b61508346bfc85199f5"
 
 /* Bytes of stack that a call of a function below uses on the host, without interrupts and what the platform's own
  * functions use: an estimate from the functions' arrays, which docs/emitted-c.md compares with compilers. */

@@ -14,7 +14,7 @@ extern "C" {
 /* The compiler's version, the model's file, and all C and data of this program but this header. */
 #define STREAMED_VERSION "0.1.0"
 #define STREAMED_MODEL_SHA256 "9d9e450bca39fc2fcaf3d0d75ba3b86505b9b46fb91f48c8dcd25dfc3cbb41ef"
-#define STREAMED_PROGRAM_SHA256 "42ab37e420e5b7a7dfc030e115751dbebcf0e668524ad34cbf5629a0fb11b144"
+#define STREAMED_PROGRAM_SHA256 "f71a4f16725e8577630cb984fc89031145f4dad6526d24a62914732e26116098"
 
 /* Bytes of stack that a call of a function below uses on the host, without interrupts and what the platform's own
  * functions use: an estimate from the functions' arrays, which docs/emitted-c.md compares with compilers. */
