@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from math import prod
 from typing import TYPE_CHECKING
 
-from match_host.kernels.products.depthwise_sums import FEW
-
-from match_cortexm.moves import TURNS, UNROLLED, copies, moved
-from match_cortexm.products import DEPTHWISE_AXES, channels_last, rows_axis, stored, windows
+from match_cortexm.moves import TURNS, copies, moved
+from match_cortexm.products import DEPTHWISE_AXES, channels_last, depthwise_counts, rows_axis, share, stored, windows
 from match_cortexm.transposed import TRANSPOSED, gathered
-from match_cortexm.windows import bounded, inside, pooled, positions_of, tiled, window
+from match_cortexm.windows import pooled, positions_of, tiled
 
 if TYPE_CHECKING:
     from match_core.contract.workload import Operand, Workload
@@ -64,9 +62,9 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     if len(workload.operands) == _OF_ONE and adds(workload):
         found["fractions"] = round((found["floating"] - doubled) * (1 - zeros))
     terms = found["elements"] - round(_RECTIFIED * rectified) if adds(workload) else terms
-    terms = round(workload.macs * _share(workload)) if "clamped" in found else found.get("inside", terms)
+    terms = round(workload.macs * share(workload)) if "clamped" in found else found.get("inside", terms)
     if "visits" in found and "inside" not in found:  # padding is 0
-        terms = round(terms * _share(workload))
+        terms = round(terms * share(workload))
     constant = workload.parameters.get("zeros", 0) / max(1, workload.macs)
     terms = round(terms * _filled(workload)) if "stored" in found else terms
     if "looped" in found:  # a recurrent layer's own results are not 0
@@ -176,7 +174,7 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
         return counts
     found = {**counts, "stored": prod(weights) * workload.parameters["elements"] // channels}
     if len(weights) == DEPTHWISE_AXES and weights[0] > 1:
-        found |= _alone(workload, found["stored"], channels)
+        found |= depthwise_counts(workload, found["stored"], channels)
     return found
 
 
@@ -222,22 +220,6 @@ def _computed(workload: Workload, counts: Mapping[str, int]) -> Mapping[str, int
     if windows(workload) or "kernel_x" in told:
         return found
     return {**found, "tiles": told["held_tiles"], "stored": workload.macs // elements * results}
-
-
-def _alone(workload: Workload, stored: int, channels: int) -> Mapping[str, int]:
-    """Those of a depthwise convolution of ``stored`` products. Blocks that do not divide all channels compute some
-    twice."""
-    told, share, taps = workload.parameters, _share(workload), stored // channels
-    columns = told.get("held_columns", FEW)
-    blocks = -(-channels // columns)
-    computed = columns * blocks if "held_columns" in told else channels
-    if workload.operands[1].axes[0].size > UNROLLED:  # loops leave padding of zeros out
-        visits = round(taps * (1.0 if "filled" in told else share))
-        return {"inside": visits * computed, "visits": visits * blocks, "outside": (taps - visits) * blocks}
-    visits, lanes = round(taps * share), _VECTOR_BYTES * BYTE_BITS // workload.operands[0].element_bits
-    found = {"stored": taps * computed, "visits": visits, "rest": visits * (channels % lanes)}  # padding counts, too
-    size = workload.operands[1].axes[0].size
-    return {**found, "bounded": taps // size * bounded(workload, size, rows_axis(workload))}
 
 
 def _recurrent(counts: Mapping[str, int]) -> Mapping[str, int]:
@@ -304,10 +286,3 @@ def _filled(workload: Workload) -> float:
         return 1.0
     blocks, *_, outputs = (axis.size for axis in workload.operands[1].axes)
     return min(1.0, workload.operands[-1].axes[-1].size / (blocks * outputs))
-
-
-def _share(workload: Workload) -> float:
-    """The share of taps inside the image, of convolutions."""
-    first, *rest = (axis.size for axis in workload.operands[1].axes)
-    rows = rows_axis(workload)
-    return inside(workload, rest[:-2] if windows(workload) else window(workload, first, rows), rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from match_host.kernels.products.depthwise_sums import FEW
 
 from match_cortexm.moves import TURNS, UNROLLED
 from match_cortexm.transposed import TRANSPOSED, strided
-from match_cortexm.windows import IMAGE_AXES, LINE_AXES, inside, window
+from match_cortexm.windows import IMAGE_AXES, LINE_AXES, bounded, inside, window
 
 if TYPE_CHECKING:
     from match_core.contract.workload import Workload
@@ -23,7 +24,7 @@ DEPTHWISE_AXES = 2
 _RECURRENT = ("host_lstm", "host_gru", "host_rnn")
 #: Sums of a loop that have registers of their own.
 _REGISTERS = 8
-_BYTE_BITS = 8
+_BYTE_BITS, _VECTOR_BYTES = 8, 16
 
 
 def product_form(workload: Workload) -> str:
@@ -132,3 +133,26 @@ def _groups(workload: Workload, axis: int) -> int:
 def rows_axis(workload: Workload) -> int:
     """The axis of an image's rows."""
     return 1 if channels_last(workload) else 2
+
+
+def depthwise_counts(workload: Workload, products: int, channels: int) -> Mapping[str, int]:
+    """The counts of a depthwise convolution of ``products``. Blocks that do not divide all channels compute some
+    twice."""
+    told, inner, taps = workload.parameters, share(workload), products // channels
+    columns = told.get("held_columns", FEW)
+    blocks = -(-channels // columns)
+    computed = columns * blocks if "held_columns" in told else channels
+    if workload.operands[1].axes[0].size > UNROLLED:  # loops leave padding of zeros out
+        visits = round(taps * (1.0 if "filled" in told else inner))
+        return {"inside": visits * computed, "visits": visits * blocks, "outside": (taps - visits) * blocks}
+    visits, lanes = round(taps * inner), _VECTOR_BYTES * _BYTE_BITS // workload.operands[0].element_bits
+    found = {"stored": taps * computed, "visits": visits, "rest": visits * (channels % lanes)}  # padding counts, too
+    size = workload.operands[1].axes[0].size
+    return {**found, "bounded": taps // size * bounded(workload, size, rows_axis(workload))}
+
+
+def share(workload: Workload) -> float:
+    """The share of taps inside the image, of convolutions."""
+    first, *rest = (axis.size for axis in workload.operands[1].axes)
+    rows = rows_axis(workload)
+    return inside(workload, rest[:-2] if windows(workload) else window(workload, first, rows), rows)
