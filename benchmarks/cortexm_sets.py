@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks import (
+    eighteenth_models,
     eighth_models,
     eleventh_models,
     fifteenth_models,
@@ -96,6 +97,7 @@ _LATER = {
     "fifteenth": fifteenth_models,
     "sixteenth": sixteenth_models,
     "seventeenth": seventeenth_models,
+    "eighteenth": eighteenth_models,
 }
 for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}
