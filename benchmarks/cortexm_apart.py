@@ -23,7 +23,7 @@ from benchmarks.cortexm_ahead import (
 from benchmarks.cortexm_common import COMMON_INTEGER_KINDS, COMMON_KINDS, COMMON_REAL_KINDS
 from benchmarks.cortexm_late import LAST_KINDS, LATE_INTEGER_KINDS, LATE_KINDS, LATE_REAL_KINDS
 from benchmarks.cortexm_net import Net, middle, networks_of
-from benchmarks.cortexm_typical import SHORTCUT_KINDS, TYPICAL_KINDS, WEIGHTED_KINDS
+from benchmarks.cortexm_typical import FEW_PLACES_KINDS, SHORTCUT_KINDS, TYPICAL_KINDS, WEIGHTED_KINDS
 
 
 def _apart(net: Net, line: bool) -> None:
@@ -192,3 +192,5 @@ def newest_networks(seed: int, rounds: int, quantised: bool, wide: bool = False)
         yield from networks_of(Net(rng, quantised), WEIGHTED_KINDS, rounds)
         rng = np.random.default_rng([seed, int(quantised), 24])
         yield from networks_of(Net(rng, quantised), SHORTCUT_KINDS, rounds)
+        rng = np.random.default_rng([seed, int(quantised), 25])
+        yield from networks_of(Net(rng, quantised), FEW_PLACES_KINDS, rounds)

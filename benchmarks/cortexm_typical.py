@@ -143,6 +143,14 @@ def _usual_enlarged(net: Net) -> None:
     net.result(biased(net, y, 4, channels, 1, 1), 4.0)
 
 
+def _few_places(net: Net) -> None:
+    """Windows of one channel to few results, whose loops compilers unroll."""
+    height, width, taps = net.between(2, 4), net.between(2, 4), _one_of(net, 2, 3, 3)
+    pad = max(net.between(0, 1), int(min(height, width) < taps))
+    y = biased(net, net.source(1, 1, height, width), 1, 1, taps, taps, pads=[pad] * 4)
+    net.result(_activated(net, y), 2.0)
+
+
 #: Of all networks.
 TYPICAL_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"first_{number}": _first for number in range(4)},
@@ -161,8 +169,9 @@ TYPICAL_KINDS: dict[str, Callable[[Net], None]] = {
 }
 #: Of all networks, too, which are made apart.
 WEIGHTED_KINDS: dict[str, Callable[[Net], None]] = {f"weighted_{number}": _weighted for number in range(3)}
-#: The newest ones of all.
 SHORTCUT_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"shortcut_{number}": _shortcut for number in range(3)},
     **{f"usual_enlarged_{number}": _usual_enlarged for number in range(2)},
 }
+#: The newest ones of all.
+FEW_PLACES_KINDS: dict[str, Callable[[Net], None]] = {f"few_places_{number}": _few_places for number in range(2)}

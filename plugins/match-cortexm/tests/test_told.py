@@ -99,3 +99,17 @@ def test_products_with_powers_of_two_are_told(factor, told):
     assert counts_of(work, 0.25)["fractions"] == 75 * (not told) and "fractions" not in counts_of(work)
     assert figures_keys(work)[0] == "host_mul float, 2 memory 1 floating 1 steps"
     assert counts_of(work, 0.25)["nonzero"] == 75
+
+
+@pytest.mark.parametrize(
+    ("factor", "digits"),
+    [(1 << 14, 0), (3 << 10, 1), ((1 << 14) - 257, 2), (0x5501, 0), (0x5500, 3), (0x814100 >> 7, 3)],
+)
+def test_factors_of_few_digits_are_told(factor, digits):
+    """Digits behind the first one; a factor of five is a product."""
+    values = [np.array(value, np.int64) for value in (factor, 5, 1 << 14, -128, 127)]
+    node = gs.Node("RequantI8", "scale", {}, domain="match.arith")
+    constants = [gs.Constant(f"c{place}", value) for place, value in enumerate(values)]
+    node.inputs, node.outputs = [gs.Variable("x", np.int8, (100,)), *constants], [gs.Variable("y", np.int8, (100,))]
+    work = host_workload("host_requant_i8", build_elementwise((node,), "kernel"), node.outputs)
+    assert counts_of(work).get("digits", 0) == digits * 100 and "digits" not in figures_keys(work)[0]

@@ -26,7 +26,19 @@ _LINE_TAPS = 3
 #: How the counts of calls of a function begin, and those of one that ``floating_divide`` counts, too.
 CALLS, _ROOTS = "calls_", "calls_sqrt"
 #: What the host tells of loops and windows, and rivals.py of rivals, which no figures multiply.
-_GEOMETRY = ("kernel_", "stride_", "dilation_", "before_", "zeros", "filled", "block", "turns", "held_", "rivalled")
+_GEOMETRY = (
+    "kernel_",
+    "stride_",
+    "dilation_",
+    "before_",
+    "zeros",
+    "filled",
+    "block",
+    "turns",
+    "held_",
+    "rivalled",
+    "digits",
+)
 #: Operands of operators on one tensor and a constant number: what they read and the result.
 _OF_ONE = 2
 #: Sizes of recurrent layers.
@@ -47,7 +59,7 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     that of 0. ``zeros``: the share of products and terms with an operand 0; with it, ``nonzero`` counts the others, of
     float32, ``fractions`` those with one number that is no power of two, and ``multiplied`` the operations of a region
     that are neither sums nor comparisons."""
-    found = _counts_of(workload)
+    found = {**_counts_of(workload), **{n: c for n, c in workload.parameters.items() if n == "digits"}}
     doubled, rectified = (found.get(name, 0) for name in ("doubled", "rectified"))
     found = {name: count for name, count in found.items() if name not in ("doubled", "rectified")}
     if "words" in found:  # which are no sums of 64 bits
