@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
+
 from benchmarks.cortexm_ahead import biased
 from benchmarks.cortexm_net import Net, middle
 
@@ -145,10 +147,20 @@ def _usual_enlarged(net: Net) -> None:
 
 def _few_places(net: Net) -> None:
     """Windows of one channel to few results, whose loops compilers unroll."""
-    height, width, taps = net.between(2, 4), net.between(2, 4), _one_of(net, 2, 3, 3)
-    pad = max(net.between(0, 1), int(min(height, width) < taps))
+    height, width, taps = net.between(2, 3), net.between(2, 3), _one_of(net, 2, 3, 3, 3)
+    pad = int(net.between(0, 3) > 0 or min(height, width) < taps)
     y = biased(net, net.source(1, 1, height, width), 1, 1, taps, taps, pads=[pad] * 4)
     net.result(_activated(net, y), 2.0)
+
+
+def _few_digits(net: Net) -> None:
+    """Bytes with addends of their columns, in steps whose quotient has one to five digits."""
+    rows, columns, reach = net.between(2, 40), net.between(2, 12) * 4, 3.0
+    places = net.rng.permutation(np.arange(2, 15))[: net.between(0, 4)]
+    quotient = 1 + sum(float(net.rng.choice((-1, 1))) / 2**place for place in places)
+    ends = net.constant(reach / 128 * quotient), net.constant(0, np.int8)
+    x = net.add("DequantizeLinear", net.add("QuantizeLinear", net.source(1, rows, columns), *ends), *ends)
+    net.result(net.add("Add", x, net.constant(net.rng.normal(0, 0.5, columns))), reach)
 
 
 #: Of all networks.
@@ -174,4 +186,6 @@ SHORTCUT_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"usual_enlarged_{number}": _usual_enlarged for number in range(2)},
 }
 #: The newest ones of all.
-FEW_PLACES_KINDS: dict[str, Callable[[Net], None]] = {f"few_places_{number}": _few_places for number in range(2)}
+FEW_PLACES_KINDS: dict[str, Callable[[Net], None]] = {f"few_places_{number}": _few_places for number in range(4)}
+#: Of quantised networks.
+FEW_DIGITS_KINDS: dict[str, Callable[[Net], None]] = {f"few_digits_{number}": _few_digits for number in range(3)}
