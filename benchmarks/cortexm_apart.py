@@ -23,7 +23,14 @@ from benchmarks.cortexm_ahead import (
 from benchmarks.cortexm_common import COMMON_INTEGER_KINDS, COMMON_KINDS, COMMON_REAL_KINDS
 from benchmarks.cortexm_late import LAST_KINDS, LATE_INTEGER_KINDS, LATE_KINDS, LATE_REAL_KINDS
 from benchmarks.cortexm_net import Net, middle, networks_of
-from benchmarks.cortexm_typical import FEW_DIGITS_KINDS, FEW_PLACES_KINDS, SHORTCUT_KINDS, TYPICAL_KINDS, WEIGHTED_KINDS
+from benchmarks.cortexm_typical import (
+    FEW_DIGITS_KINDS,
+    FEW_PLACES_KINDS,
+    NARROW_KINDS,
+    SHORTCUT_KINDS,
+    TYPICAL_KINDS,
+    WEIGHTED_KINDS,
+)
 
 
 def _apart(net: Net, line: bool) -> None:
@@ -196,3 +203,5 @@ def newest_networks(seed: int, rounds: int, quantised: bool, wide: bool = False)
         yield from networks_of(Net(rng, quantised), FEW_PLACES_KINDS, rounds)
         if quantised:
             yield from networks_of(Net(np.random.default_rng([seed, 1, 26]), True), FEW_DIGITS_KINDS, rounds)
+        rng = np.random.default_rng([seed, int(quantised), 27])
+        yield from networks_of(Net(rng, quantised), NARROW_KINDS, rounds)

@@ -163,6 +163,20 @@ def _few_digits(net: Net) -> None:
     net.result(net.add("Add", x, net.constant(net.rng.normal(0, 0.5, columns))), reach)
 
 
+def _one_channel(net: Net) -> None:
+    """Windows of one channel, with padding in most layers."""
+    height, taps, pad = net.between(4, 20), _one_of(net, 3, 3, 3, 5), int(net.between(0, 3) > 0)
+    x = net.source(1, 1, height, height + net.between(0, 3))
+    net.result(_activated(net, biased(net, x, 1, 1, taps, taps, pads=[pad * (taps // 2)] * 4)), 2.0)
+
+
+def _narrow_depthwise(net: Net) -> None:
+    """Depthwise windows of three by three taps with padding, over as many channels as a vector has."""
+    side, stride = net.between(6, 28), 1 + (net.between(0, 2) == 0)
+    y = middle(net, 4, side, side)
+    net.result(_activated(net, biased(net, y, 4, 1, 3, 3, pads=[1] * 4, strides=[stride] * 2, group=4)), 4.0)
+
+
 #: Of all networks.
 TYPICAL_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"first_{number}": _first for number in range(4)},
@@ -185,7 +199,11 @@ SHORTCUT_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"shortcut_{number}": _shortcut for number in range(3)},
     **{f"usual_enlarged_{number}": _usual_enlarged for number in range(2)},
 }
-#: The newest ones of all.
 FEW_PLACES_KINDS: dict[str, Callable[[Net], None]] = {f"few_places_{number}": _few_places for number in range(4)}
 #: Of quantised networks.
 FEW_DIGITS_KINDS: dict[str, Callable[[Net], None]] = {f"few_digits_{number}": _few_digits for number in range(3)}
+#: Of all networks, and the newest ones of all.
+NARROW_KINDS: dict[str, Callable[[Net], None]] = {
+    **{f"one_channel_{number}": _one_channel for number in range(3)},
+    **{f"narrow_depthwise_{number}": _narrow_depthwise for number in range(2)},
+}

@@ -273,7 +273,7 @@ def _unrolled(workload: Workload) -> Mapping[str, int]:
         if form == "real_max" and part == "blocks" and counts[f"{form}_steps"] > _LINE_TAPS * count:
             found[f"{form}_wide"] = counts[f"{form}_steps"]
         if name == "mve_single_blocks" and counts["mve_steps"] == count and not any("bytes" in n for n in counts):
-            found |= {"mve_held": count, "mve_steps": 0}  # the only vector of weights stays in registers
+            found |= {"mve_held": count, "mve_held_calls": 1, "mve_steps": 0}  # one vector of weights, in registers
         if name.endswith("_rows_clipped") and count:
             narrow = source.axes[-2].size <= _NARROW
             found[name] = 0 if narrow else count

@@ -137,7 +137,7 @@ def rows_axis(workload: Workload) -> int:
 
 def depthwise_counts(workload: Workload, products: int, channels: int) -> Mapping[str, int]:
     """The counts of a depthwise convolution of ``products``. Blocks that do not divide all channels compute some
-    twice."""
+    twice; ``single``: of one block."""
     told, inner, taps = workload.parameters, share(workload), products // channels
     columns = told.get("held_columns", FEW)
     blocks = -(-channels // columns)
@@ -148,7 +148,8 @@ def depthwise_counts(workload: Workload, products: int, channels: int) -> Mappin
     visits, lanes = round(taps * inner), _VECTOR_BYTES * _BYTE_BITS // workload.operands[0].element_bits
     found = {"stored": taps * computed, "visits": visits, "rest": visits * (channels % lanes)}  # padding counts, too
     size = workload.operands[1].axes[0].size
-    return {**found, "bounded": taps // size * bounded(workload, size, rows_axis(workload))}
+    found["bounded"] = taps // size * bounded(workload, size, rows_axis(workload))
+    return {**found, "single": visits * (blocks == 1)}
 
 
 def share(workload: Workload) -> float:
