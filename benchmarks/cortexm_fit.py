@@ -187,9 +187,9 @@ def _is_shared(key: str) -> bool:
 
 
 def _is_known(layer: Layer) -> bool:
-    """Whether compilers knew the only result, which saturates for all inputs."""
-    counts = layer.counts
-    return counts.get("elements") == 1 and layer.counted < 2 * counts.get("tile_macs", 0)
+    """Whether compilers knew the only result, or those of the only channel, which saturates for all inputs."""
+    elements, products = (layer.counts.get(name, 0) for name in ("elements", "tile_macs"))
+    return layer.counted < (2 * products if elements == 1 else elements / 2 if products else 0)
 
 
 def _specific(key: str, group: Sequence[Layer]) -> int:

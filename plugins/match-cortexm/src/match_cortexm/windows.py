@@ -57,7 +57,7 @@ def tiled(workload: Workload, first: int) -> Mapping[str, int]:
     ``clamped``, those of lines whose last tile begins before the end of the one before; ``partial``, those of blocks of
     outputs of which the last one is not whole; ``edges``, taps whose places are looked up, as some of a tile may be
     outside of the image; ``turns``, those of lines that compilers do not unroll, and ``looked``, those at edges
-    (``stepped`` where channels are apart); ``copied``, values of one channel that are copied with their padding
+    (``stepped``: where channels are apart); ``copied``, values of one channel that are copied with their padding
     instead; ``inside``, products, also with columns outside, but not with rows outside if these are 0. Empty if
     operands are no images. ``first``: the axis of rows."""
     axes = _axes(workload, first)
@@ -100,7 +100,8 @@ def tiled(workload: Workload, first: int) -> Mapping[str, int]:
     rolled = length > _PEELED_TURNS or length * positions * outputs > _PEELED_PRODUCTS
     if "tile_macs" not in workload.parameters:  # of floats: loops over integers are none of these
         found["turns"] = found["lines"] * length * rolled
-        found["looked" if first == 1 else "stepped"] = found["edges"] // positions * inputs
+        found["looked"] = found["edges"] // positions * inputs
+        found["stepped"] = found["looked"] * (first > 1)
     if merged and inputs == outputs == 1 and not known:
         whole = (columns - 1) * along.stride + along.reach(kernel[-1])
         bytes_ = whole * prod(kernel[:-1]) * workload.operands[0].element_bits // 8
