@@ -142,6 +142,7 @@ def fit(layers: Sequence[Layer], names: Sequence[str], every: bool = False, firs
             stored = (
                 "elements",
                 "checks",
+                "copied",
                 "rest",
                 *CALLS,
                 FUNCTIONS,

@@ -204,6 +204,6 @@ FEW_PLACES_KINDS: dict[str, Callable[[Net], None]] = {f"few_places_{number}": _f
 FEW_DIGITS_KINDS: dict[str, Callable[[Net], None]] = {f"few_digits_{number}": _few_digits for number in range(3)}
 #: Of all networks, and the newest ones of all.
 NARROW_KINDS: dict[str, Callable[[Net], None]] = {
-    **{f"one_channel_{number}": _one_channel for number in range(3)},
+    **{f"one_channel_{number}": _one_channel for number in range(7)},
     **{f"narrow_depthwise_{number}": _narrow_depthwise for number in range(2)},
 }
