@@ -127,3 +127,11 @@ def test_turns_at_edges_are_those_of_inputs():
     conv = product_of("host_nhwc_conv", (1, 1, 8, 6), (1, 1, 3, 6, 4), (1, 1, 8, 4))
     counts = counts_of(conv)
     assert (counts["edges"], counts["looked"]) == (2 * 3 * 4, 2 * 3 * 6)
+
+
+def test_results_without_elements_have_figures():
+    """A window that is larger than the image: nothing is read."""
+    axes = tuple(Axis(f"a{axis}", size) for axis, size in enumerate((1, 1, 0, 3)))
+    counts = (("elements", 1), ("loops", 1), ("inner", 0), ("outer", 1), ("apart", 1))
+    empty = Workload("host_identity", (Dim("N", 1, tileable=False),), (Operand("out0", "output", axes, 8),), 0, counts)
+    assert figures_keys(empty) and counts_of(empty)["elements"] == 1

@@ -98,8 +98,10 @@ def _statements(workload: Workload) -> int:
 
 def stored(workload: Workload) -> bool:
     """Whether weights are stored in the order in which tiles of outputs read them, tiles last; a table has one axis."""
+    if len(workload.operands) <= 2:
+        return False
     source = workload.operands[1]
-    return len(workload.operands) > 2 and source.role == "constant" and len(source.axes) >= DEPTHWISE_AXES
+    return source.role == "constant" and len(source.axes) >= DEPTHWISE_AXES
 
 
 def shifted(workload: Workload) -> bool:
