@@ -222,6 +222,8 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True, general: Figures | N
         decided = len(rest) >= max(REST, fewest(key, rest)) and not key.startswith(ALL) and not key.endswith(PLAIN)
         group = rest if decided else group
         names = list(dict.fromkeys(name for layer in group for name in layer.counts))
+        if unaligned:  # cores that write no product as many shifts
+            names = [name for name in names if name != "digits"]
         if all("tiles" in layer.counts for layer in group):
             names = [name for name in names if name not in WHOLE]
         if key.startswith(OWN):
