@@ -58,8 +58,10 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     ``rows`` of operators on lines; ``others``, elements of a softmax but the largest of a row, whose exponential is
     that of 0. ``zeros``: the share of products and terms with an operand 0; with it, ``nonzero`` counts the others, of
     float32, ``fractions`` those with one number that is no power of two, and ``multiplied`` the operations of a region
-    that are neither sums nor comparisons."""
-    found = {**_counts_of(workload), **{n: c for n, c in workload.parameters.items() if n == "digits"}}
+    that are neither sums nor comparisons; ``digits`` of factors that small cores write as shifts."""
+    found = dict(_counts_of(workload))
+    if "digits" in workload.parameters:
+        found["digits"] = workload.parameters["digits"]
     doubled, rectified = (found.get(name, 0) for name in ("doubled", "rectified"))
     found = {name: count for name, count in found.items() if name not in ("doubled", "rectified")}
     if "words" in found:  # which are no sums of 64 bits
