@@ -27,6 +27,7 @@ from benchmarks.cortexm_typical import (
     FEW_DIGITS_KINDS,
     FEW_PLACES_KINDS,
     NARROW_KINDS,
+    PRIME_KINDS,
     SHORTCUT_KINDS,
     TYPICAL_KINDS,
     WEIGHTED_KINDS,
@@ -205,3 +206,4 @@ def newest_networks(seed: int, rounds: int, quantised: bool, wide: bool = False)
             yield from networks_of(Net(np.random.default_rng([seed, 1, 26]), True), FEW_DIGITS_KINDS, rounds)
         rng = np.random.default_rng([seed, int(quantised), 27])
         yield from networks_of(Net(rng, quantised), NARROW_KINDS, rounds)
+        yield from networks_of(Net(np.random.default_rng([seed, int(quantised), 28]), quantised), PRIME_KINDS, rounds)

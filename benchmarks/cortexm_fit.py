@@ -54,6 +54,8 @@ PRODUCTS = ("tile_macs", "floating_tile_macs", "stored", "inside")
 TERMS = ("memory", "visits", "inside")
 #: Products and turns of whole windows, which do not count where those of tiles do.
 WHOLE = ("tile_macs", "floating_tile_macs", "memory", "steps")
+#: Counts that grow with products. Figures of none of them fit the sizes of few layers, and no others.
+GROWING = {*PRODUCTS, *TERMS, *WHOLE, "nonzero", "values", "tiles"}
 #: Few layers do not tell products from results, or what other shares of zeros take.
 SUMS_FEWEST = 8
 #: Operations of many instructions, which cost what they do in general where no layer of some figures has them.
@@ -243,7 +245,10 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True, general: Figures | N
             first = TERMS if " taps" in key and "memory" in names else ("elements",) if copied else PRODUCTS
             figures = fit(group, called or ["call", *names], every, first)
             figures = figures if figures.get("call", 0) < MOST_CALL else fit(group, called or names, every, first)
-            other = "," not in key or any(name.endswith("macs") for layer in group for name in layer.counts)
+            summed = any(name.endswith("macs") for layer in group for name in layer.counts)
+            if summed and not figures.keys() & GROWING and not any(name.startswith(FUNCTIONS) for name in figures):
+                continue
+            other = "," not in key or summed
             known = found[GENERAL] if other else {}
             products = any(name in layer.counts for layer in group for name in PRODUCTS)
             begins = (*CALLS, FUNCTIONS) if "region" in key or products else CALLS

@@ -125,11 +125,14 @@ def _shifted_columns(net: Net) -> None:
     net.result(net.add("Add", net.source(1, rows, columns), net.constant(net.rng.normal(0, 0.5, columns))), 3.0)
 
 
-def _shortcut(net: Net) -> None:
-    """Windows along a line, and one position that a shortcut adds to them."""
+def _shortcut(net: Net, prime: bool = False) -> None:
+    """Windows along a line, and one position that a shortcut adds to them. ``prime``: no tile of several results
+    divides the line."""
     ins, outs = (_one_of(net, 8, 12, 16, 24, 32) for _ in range(2))
     taps, stride = _one_of(net, 3, 5, 7, 9), net.between(1, 2)
-    x = net.between_layers(net.add("Relu", biased(net, net.source(1, 3, net.between(20, 60)), ins, 3, 1)))
+    size = stride * _one_of(net, 11, 13, 17, 19, 23, 29) if prime else net.between(20, 60)
+    outs = _one_of(net, 8, 12, 12, 16) if prime else outs
+    x = net.between_layers(net.add("Relu", biased(net, net.source(1, 3, size), ins, 3, 1)))
     y = biased(net, x, outs, ins, taps, pads=[taps // 2] * 2, strides=[stride])
     y = net.between_layers(net.add("Relu", y) if net.between(0, 1) else y)
     short = biased(net, x, outs, ins, 1, strides=[stride])
@@ -170,6 +173,12 @@ def _one_channel(net: Net) -> None:
     net.result(_activated(net, biased(net, x, 1, 1, taps, taps, pads=[pad * (taps // 2)] * 4)), 2.0)
 
 
+def _square(net: Net) -> None:
+    """Windows of three by three taps, of one channel with padding."""
+    side = _one_of(net, 2, 3, 4, 6, 8, 8, 12, 16, 16, 24)
+    net.result(biased(net, net.source(1, 1, side, side), 1, 1, 3, 3, pads=[1] * 4), 2.0)
+
+
 def _narrow_depthwise(net: Net) -> None:
     """Depthwise windows of three by three taps with padding, over as many channels as a vector has."""
     side, stride = net.between(6, 28), 1 + (net.between(0, 2) == 0)
@@ -202,7 +211,11 @@ SHORTCUT_KINDS: dict[str, Callable[[Net], None]] = {
 FEW_PLACES_KINDS: dict[str, Callable[[Net], None]] = {f"few_places_{number}": _few_places for number in range(4)}
 #: Of quantised networks.
 FEW_DIGITS_KINDS: dict[str, Callable[[Net], None]] = {f"few_digits_{number}": _few_digits for number in range(3)}
-#: Of all networks, and the newest ones of all.
+#: Of all networks: lines that no tile divides, small squares, narrow images.
+PRIME_KINDS: dict[str, Callable[[Net], None]] = {
+    **{f"prime_{number}": partial(_shortcut, prime=True) for number in range(3)},
+    **{f"square_{number}": _square for number in range(2)},
+}
 NARROW_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"one_channel_{number}": _one_channel for number in range(7)},
     **{f"narrow_depthwise_{number}": _narrow_depthwise for number in range(2)},

@@ -110,6 +110,8 @@ LAYERS = {
     "few channels, width of a prime": Layer("int8", (5, 9), 8, (3, 3)),
     "bytes, one row": Layer("int8", (1, 12), 128, (1, 10)),
     "pooling": Layer("int8", (6, 5), 67, (6, 5), weight=1),
+    "pooling with padding, many taps": Layer("int8", (9, 8), 10, (5, 5), before=2, after=2, fill=-9, weight=1),
+    "windows of one number": Layer("uint8", (6, 5), 21, (6, 5), weight=-3),
     "pooling, batch": Layer("int8", (6, 5), 12, (6, 5), batch=3, weight=1),
     "pooling with padding": Layer("uint8", (6, 5), 16, (3, 3), stride=2, before=1, after=1, weight=1),
 }
@@ -141,11 +143,20 @@ def test_result(name: str, machine: str, results: Results) -> None:
         np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.parametrize("name", ["float, many taps", "bytes, many taps and fill", "bytes, many taps, stride and gaps"])
-def test_sums_of_many_taps_have_registers_without_vectors(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "product"),
+    [
+        ("float, many taps", "x0[3] * w[3]"),
+        ("bytes, many taps and fill", "x0[3] * w[3]"),
+        ("bytes, many taps, stride and gaps", "x0[3] * w[3]"),
+        ("pooling", "x0[3]"),
+        ("windows of one number", "x0[3] * -3"),
+    ],
+)
+def test_sums_of_many_taps_have_registers_without_vectors(name: str, product: str) -> None:
     nodes = tuple(import_graph(build(LAYERS[name])[0]).toposort().nodes)
     code = {machine: build_depthwise(nodes, "kernel", MACHINES[machine]).code.definition for machine in HOSTS}
-    assert "s3 += x0[3] * w[3];" in code["scalar"]
+    assert f"s3 += {product};" in code["scalar"]
     assert "sum[c] += " in code["generic"]
 
 

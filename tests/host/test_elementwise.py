@@ -8,8 +8,9 @@ import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
 import pytest
-from host_harness import Array, Case, expected, make_model
+from host_harness import Array, Case, expected, import_graph, make_model
 from match_host.kernels.elementwise.elementwise import _node_work
+from match_host.kernels.elementwise.loop import build_elementwise
 from match_host.kernels.elementwise.scalar_table import SCALAR_OPS
 from match_host.kernels.scalar import ALL_TYPES
 from match_host.operators import OPERATOR_TABLE
@@ -261,3 +262,15 @@ def test_small_powers_cost_what_their_products_do(power, floating, special):
     node = gs.Node("Pow", inputs=[gs.Variable("x", np.float32, (3,)), gs.Constant("p", np.full(3, power, np.float32))])
     work = _node_work(node, SCALAR_OPS["Pow"])
     assert (work.floating, work.special) == (floating, special)
+
+
+@pytest.mark.parametrize(("shape", "lines", "alone"), [((6, 9), 2, True), ((6, 9), 1, False), ((9,), 2, False)])
+def test_loops_over_several_lines_of_constants_are_no_part_of_their_caller(shape, lines, alone):
+    """Compilers would know the addresses of the lines, which then take the registers of the loop."""
+    rng, names = np.random.default_rng(3), ["x", *"ty"[2 - lines :]]
+    constants = {f"c{line}": rng.normal(size=9).astype(np.float32) for line in range(lines)}
+    operators = zip(("Mul", "Add"), names[:-1], constants, names[1:], strict=False)
+    nodes = [onnx.helper.make_node(op, [x, constant], [y]) for op, x, constant, y in operators]
+    model = make_model(nodes, {"x": rng.normal(size=shape).astype(np.float32)}, constants)
+    built = build_elementwise(tuple(import_graph(model).toposort().nodes), "kernel")
+    assert ("HOST_APART" in built.code.definition) == alone

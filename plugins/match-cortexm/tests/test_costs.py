@@ -176,3 +176,16 @@ def test_counts_of_own_kernels_that_cost_nothing_have_a_figure():
         Layer("made", (OWN,), {"elements": n, "add_pairs": n, "add_second": n % 3}, 7 * n, 0) for n in range(20, 60, 2)
     ]
     assert fitted([host, *own])[OWN] == pytest.approx({"add_pairs": 7.0, "add_second": 0.0})
+
+
+@pytest.mark.parametrize("grows", [True, False])
+def test_products_whose_figures_none_of_them_has_are_left_to_a_wider_form(grows):
+    """Sizes of few layers hide what a product costs: such figures tell nothing of larger layers."""
+    key = "products, integer pointwise of 2, plain"
+    layers = [
+        Layer("made", (key, "host_x 8"), {"elements": n, "tile_macs": macs}, 7 * n + 3 * macs * grows, 0)
+        for n, macs in ((20 + 3 * number, 40 + 7 * (number % 3)) for number in range(20))
+    ]
+    larger = [Layer("made", ("host_x 8",), {"elements": n, "tile_macs": 9 * n}, 34 * n, 0) for n in range(20, 60, 2)]
+    found = fitted([*layers, *larger])
+    assert (key in found) == grows and "tile_macs" in found["host_x 8"]

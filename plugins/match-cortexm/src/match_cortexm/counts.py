@@ -7,7 +7,16 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from match_cortexm.moves import TURNS, copies, moved
-from match_cortexm.products import DEPTHWISE_AXES, channels_last, depthwise_counts, rows_axis, share, stored, windows
+from match_cortexm.products import (
+    DEPTHWISE_AXES,
+    channels_last,
+    depthwise_counts,
+    rows_axis,
+    share,
+    stored,
+    sums_of_ones,
+    windows,
+)
 from match_cortexm.transposed import TRANSPOSED, gathered
 from match_cortexm.windows import pooled, positions_of, tiled
 
@@ -176,8 +185,8 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     if not workload.macs:
         return {**counts, **_divided(workload)}
     counts = _computed(workload, counts)
-    if not stored(workload):  # compilers add up pairs of channels
-        return {**counts, "odd": counts.get("tile_macs", 0) * (last % 2)}
+    if not stored(workload):
+        return {**counts, **sums_of_ones(workload, counts.get("tile_macs", 0))}
     weights = [axis.size for axis in sources[1].axes]
     channels = last if not windows(workload) or channels_last(workload) else result.axes[1].size
     tiles = tiled(workload, rows_axis(workload)) if windows(workload) else {}

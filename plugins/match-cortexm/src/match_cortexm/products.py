@@ -42,6 +42,7 @@ def product_form(workload: Workload) -> str:
     if not stored(workload):
         last = result.axes[-1].size
         lines = ", in registers" if last <= _REGISTERS else ", unrolled" if last <= UNROLLED else ""
+        lines = "" if "held_columns" in workload.parameters else lines  # blocks of channels
         if any(operand.role != "constant" for operand in workload.operands[1:-1]):
             return f"computed{_short(workload, taps)}"
         return f"sums of {few}{lines}"
@@ -152,6 +153,16 @@ def depthwise_counts(workload: Workload, products: int, channels: int) -> Mappin
     size = workload.operands[1].axes[0].size
     found["bounded"] = taps // size * bounded(workload, size, rows_axis(workload))
     return {**found, "single": visits * (blocks == 1)}
+
+
+def sums_of_ones(workload: Workload, products: int) -> Mapping[str, int]:
+    """Those of products with one number: of blocks of channels whose sums have registers; else compilers add up pairs
+    of channels."""
+    last = workload.operands[-1].axes[-1].size
+    if "held_columns" not in workload.parameters or "kernel_x" not in workload.parameters:
+        return {"odd": products * (last % 2)}
+    visits = products // last * -(-last // FEW)
+    return {"visits": visits, "stored": visits * FEW}
 
 
 def share(workload: Workload) -> float:

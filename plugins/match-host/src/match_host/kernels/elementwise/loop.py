@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from match_core.ir.topology import is_constant
+
 from match_host.kernels.built import Built
-from match_host.kernels.code import Code, Uses, inline_code
+from match_host.kernels.code import Code, Uses, apart, inline_code
 from match_host.kernels.elementwise.elementwise import body, describe, packed_constants, result_elements, statements
 from match_host.kernels.nest import broadcast_strides, merge, row_major
 from match_host.kernels.overlap import element_by_element
@@ -37,6 +39,8 @@ def build_elementwise(nodes: tuple[gs.Node, ...], function: str) -> Built:
         inline = inline_code(function, comment, arguments, outputs, code.text, uses, constants)
         elsewhere = {argument.tensor.name for argument in group.arguments if argument.shape != group.shape}
         overlaps = element_by_element((t for t in arguments if t.name not in elsewhere), outputs[0])
+        lines = sum(is_constant(argument.tensor) for argument in group.arguments if argument.shape is not None)
+        inline = apart(inline) if lines > 1 and len(nest.variables) > 1 else inline
         return replace(inline, overlaps=overlaps)
 
     work = (group.work + Work(memory=1, steps=1)).times(result_elements(group))

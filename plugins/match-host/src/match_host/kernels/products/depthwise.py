@@ -21,7 +21,7 @@ from match_host.kernels.elementwise.elementwise import Body, body, describe, rou
 from match_host.kernels.nest import row_major
 from match_host.kernels.products.blocked import After, Tile, TileWriter, tiles
 from match_host.kernels.products.depthwise_shape import Depthwise, depthwise_shape
-from match_host.kernels.products.depthwise_sums import FEW, DepthwiseSums
+from match_host.kernels.products.depthwise_sums import FEW, DepthwiseSums, product
 from match_host.kernels.products.told import told_product, told_tiles
 from match_host.kernels.scalar import loaded, moved_halves, scalar_type, stored
 from match_host.kernels.window import told_windows
@@ -171,10 +171,11 @@ class _Writer(DepthwiseSums):
             self.channel = ((c, 1),)
             with ExitStack() as stack:
                 tap = self.tap_loops(stack)
-                place = affine([*tap, (c, 1)])
-                code.line(f"const {c_type(weights)} *const w = &{self.weight}[{place}];")
+                if conv.factor is None:
+                    code.line(f"const {c_type(weights)} *const w = &{self.weight}[{affine([*tap, (c, 1)])}];")
                 for k in range(FEW):
-                    code.line(f"s{k} += {loaded(f'x0[{k}]', source)} * {loaded(f'w[{k}]', weights)};")
+                    weight = loaded(f"w[{k}]", weights) if conv.factor is None else str(conv.factor)
+                    code.line(f"s{k} += {product(loaded(f'x0[{k}]', source), weight)};")
             sums.close()
             self.channel = ((c, 1), ("k", 1))
             with code.loop("k", FEW):

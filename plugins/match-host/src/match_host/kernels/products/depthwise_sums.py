@@ -41,7 +41,7 @@ class DepthwiseSums:
         self.at: dict[str, str] = {}
         self.arguments: list[gs.Tensor] = [conv.source]
         self.constants: dict[int, NDArray[np.generic]] = {}
-        self.few = not (conv.written or machine.vectors) and conv.factor is None and conv.channels >= FEW
+        self.few = not (conv.written or machine.vectors) and conv.channels >= FEW
         self.pixels = pixels(conv, epilogue) if epilogue and not self.few else 1
         # Positions with contiguous taps are one line from the start; weights are repeated accordingly.
         self.flat = self.pixels > 1 and conv.written and not conv.checked and conv.windows[-1].stride == 1
@@ -133,7 +133,7 @@ class DepthwiseSums:
         conv, code, source = self.conv, self.code, dtype_of(self.conv.source)
         code.line(f"{scalar_type(conv.dtype)} acc = {self.start()};")
         taps = enumerate(self.taps(self.channel))
-        products = [_product(loaded(place, source), self._weight((), tap)) for tap, place in taps]
+        products = [product(loaded(place, source), self._weight((), tap)) for tap, place in taps]
         for group in tap_groups(conv):
             text = " + ".join(products[tap] for tap in group)
             code.line(f"acc += {text};" if len(group) == 1 else f"acc += (int16_t)({text});")
@@ -178,11 +178,11 @@ class DepthwiseSums:
         elif outside:
             with code.block(f"if ({outside})"):
                 with code.block(head):
-                    code.line(f"sum[c] += {_product(str(conv.fill), weight)};")
+                    code.line(f"sum[c] += {product(str(conv.fill), weight)};")
                 code.line("continue;")
         self._base("x0")
         with code.block(head):
-            code.line(f"sum[c] += {_product(loaded(inside, source), weight)};")
+            code.line(f"sum[c] += {product(loaded(inside, source), weight)};")
 
     def tap_loops(self, stack: ExitStack) -> list[tuple[str, int]]:
         """Open loops over the taps and declare the first channel of each, ``x0``; returns the terms of the tap's
@@ -216,5 +216,6 @@ class DepthwiseSums:
         self._looped_sums(head)
 
 
-def _product(x: str, weight: str) -> str:
+def product(x: str, weight: str) -> str:
+    """The text of a product; a weight of 1 is left out."""
     return x if weight == "1" else f"{x} * {weight}"
