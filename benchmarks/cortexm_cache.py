@@ -30,7 +30,7 @@ _SOURCES = (".c", ".h", ".bin")
 #: What compiles and runs a made network, and the modules that then decide nothing.
 _PACKAGES = ("core/src", *(f"plugins/match-{name}" for name in ("host", "quant", "schedule", "regions", "qemu")))
 _PACKAGES += ("plugins/match-cortexm/src/match_cortexm",)
-_MODEL = ("cost", "counts", "figures", "forms", "moves", "products", "windows", "transposed")
+_MODEL = ("cost", "counts", "own_counts", "figures", "forms", "moves", "products", "windows", "transposed")
 #: A model, and its samples.
 Network = tuple[onnx.ModelProto, Mapping[str, NDArray[np.generic]]]
 T = TypeVar("T")

@@ -175,7 +175,7 @@ def _one_channel(net: Net) -> None:
 
 def _square(net: Net) -> None:
     """Windows of three by three taps, of one channel with padding."""
-    side = _one_of(net, 2, 3, 4, 6, 8, 8, 12, 16, 16, 24)
+    side = _one_of(net, 2, 2, 3, 4, 6, 7, 8, 8, 8, 12, 16, 16)
     net.result(biased(net, net.source(1, 1, side, side), 1, 1, 3, 3, pads=[1] * 4), 2.0)
 
 
@@ -214,7 +214,7 @@ FEW_DIGITS_KINDS: dict[str, Callable[[Net], None]] = {f"few_digits_{number}": _f
 #: Of all networks: lines that no tile divides, small squares, narrow images.
 PRIME_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"prime_{number}": partial(_shortcut, prime=True) for number in range(3)},
-    **{f"square_{number}": _square for number in range(2)},
+    **{f"square_{number}": _square for number in range(6)},
 }
 NARROW_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"one_channel_{number}": _one_channel for number in range(7)},

@@ -268,3 +268,24 @@ def test_weights_of_one_vector_stay_in_registers_if_nothing_is_copied():
     assert held["mve_held"] == 64 and held["mve_steps"] == 0
     for others in ({"mve_copied_bytes": 16}, {"mve_steps": 128}):
         assert "mve_held" not in counts_of(replace(conv, geometry=tuple({**parts, **others}.items())))
+
+
+@pytest.mark.parametrize(
+    ("others", "held"), [({}, True), ({"mve_rows": 128}, False), ({"mve_steps": 192}, False), ({"mve_tiles": 1}, False)]
+)
+def test_weights_of_two_vectors_stay_in_registers_where_positions_are_many(others, held):
+    axes = tuple(Axis(f"a{axis}", size) for axis, size in enumerate((1, 8, 8, 32)))
+    operands = (Operand("in0", "input", axes), Operand("out0", "output", axes))
+    parts = {"mve_steps": 128, "mve_blocks": 64, "mve_single_blocks": 64, "mve_tiles": 64, "mve_results": 256, **others}
+    conv = Workload("cortexm_conv", (Dim("N", 256, tileable=False),), operands, 0, tuple(parts.items()))
+    counts = counts_of(conv)
+    assert counts.get("mve_held_pairs", 0) == (64 if held else 0) and (counts["mve_steps"] == 0) == held
+
+
+@pytest.mark.parametrize(("results", "tiles", "partial"), [(10, 1, 1), (12, 1, 0), (10, 5, 0)])
+def test_the_last_vector_of_a_dense_layer_may_be_partial(results, tiles, partial):
+    axes = (Axis("a0", 1), Axis("a1", results))
+    parts = {"mve_steps": 8, "mve_blocks": 3, "mve_results": results, "mve_tiles": tiles, "mve_calls": 1}
+    operands = (Operand("in0", "input", axes), Operand("out0", "output", axes))
+    dense = Workload("cortexm_dense", (Dim("N", results, tileable=False),), operands, 0, tuple(parts.items()))
+    assert counts_of(dense).get("mve_partial_calls", 0) == partial

@@ -7,6 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from match_cortexm.moves import TURNS, copies, moved
+from match_cortexm.own_counts import own_counts
 from match_cortexm.products import (
     DEPTHWISE_AXES,
     channels_last,
@@ -27,11 +28,6 @@ _VECTOR_BYTES = 16
 BYTE_BITS = 8
 #: Ends of the names of patterns of the host that add up windows and lines.
 _TERMS = ("average_pool", "reduce_mean", "reduce_sum")
-#: Blocks of channels that compilers compute without a loop, taps whose addresses have registers, and columns of images
-#: that are no wider than padding: counted with gcc 12.2 for M4 and M55.
-_PEELED_BLOCKS, _PEELED_TAPS, _NARROW = 6, 8, 2
-#: Taps of windows that are lines, as far as counts tell.
-_LINE_TAPS = 3
 #: How the counts of calls of a function begin, and those of one that ``floating_divide`` counts, too.
 CALLS, _ROOTS = "calls_", "calls_sqrt"
 #: What the host tells of loops and windows, and rivals.py of rivals, which no figures multiply.
@@ -157,7 +153,7 @@ def _counts_of(workload: Workload) -> Mapping[str, int]:
     """What numbers do not change."""
     kind, counts = workload.kind, named(workload)
     if kind.startswith("cortexm_"):
-        return _apart({**counts, **_unrolled(workload)})
+        return own_counts(workload, counts)
     *sources, result = workload.operands
     if copies(workload):
         return moved(workload)
@@ -251,56 +247,6 @@ def _recurrent(counts: Mapping[str, int]) -> Mapping[str, int]:
     sums = counts.get("floating_macs", 0) // sum(sizes)
     looped = sums * sum(size for size in sizes if size > TURNS)
     return {**{name: count for name, count in counts.items() if name not in _SIZES}, "sums": sums, "looped": looped}
-
-
-def _apart(counts: Mapping[str, int]) -> Mapping[str, int]:
-    """The counts of windows of bytes and int16: taps of those outside tell as much as blocks, and loops over taps take
-    the same inside and outside."""
-    looped = {name.removesuffix("_loops") for name in counts if name.startswith("max") and name.endswith("_loops")}
-    left = {
-        *(name for name in counts if name.endswith("_outside_blocks")),
-        *(f"{form}_outside_steps" for form in looped),
-    }
-    return {name: count for name, count in counts.items() if name not in left}
-
-
-def _unrolled(workload: Workload) -> Mapping[str, int]:
-    """What compilers do with the loops of own kernels: taps of more addresses than there are registers, in a loop over
-    blocks that has turns; taps of windows of more than a line, ``wide``; rows that a function copies, as some are
-    clipped, and rows of images that are narrower than windows, whose lengths are known."""
-    counts, source = workload.parameters, workload.operands[0]
-    found: dict[str, int] = {}
-    for name, count in counts.items():
-        form, _, part = name.rpartition("_")
-        if (
-            form in ("max_dsp", "sum_dsp")
-            and part == "loops"
-            and _is_line_of_taps(workload, count // max(1, counts[f"{form}_blocks"]))
-        ):
-            found[name] = 0
-        if form == "real_max" and part == "blocks" and count > _PEELED_BLOCKS * counts[f"{form}_tiles"]:
-            steps = counts[f"{form}_steps"]
-            found[f"{form}_turns"] = steps * (steps > _PEELED_TAPS * count and not counts.get(f"{form}_loops"))
-        if form == "real_max" and part == "blocks" and counts[f"{form}_steps"] > _LINE_TAPS * count:
-            found[f"{form}_wide"] = counts[f"{form}_steps"]
-        if name == "mve_single_blocks" and counts["mve_steps"] == count and not any("bytes" in n for n in counts):
-            found |= {"mve_held": count, "mve_held_calls": 1, "mve_steps": 0}  # one vector of weights, in registers
-        if name.endswith("_rows_clipped") and count:
-            narrow = source.axes[-2].size <= _NARROW
-            found[name] = 0 if narrow else count
-            kind, rows = (
-                ("narrow", 0) if narrow else ("called", counts.get(f"{form.removesuffix('_rows')}_rows_inside", 0))
-            )
-            found[f"{form}_{kind}"] = count + rows
-            if narrow:
-                found[f"{form}_ended"] = 0
-    return found
-
-
-def _is_line_of_taps(workload: Workload, taps: int) -> bool:
-    """Whether windows are whole lines of an image, or images, of so few taps that compilers unroll the loop over them:
-    counted with gcc 12.2 for M4."""
-    return taps <= TURNS and workload.operands[-1].axes[-2].size == 1
 
 
 def _filled(workload: Workload) -> float:

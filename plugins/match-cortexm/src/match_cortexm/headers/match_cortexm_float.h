@@ -382,12 +382,13 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_add_two(
     match_cortexm_v_t *first, match_cortexm_v_t *second, match_cortexm_v_t w0, match_cortexm_v_t w1, float x0, float x1)
 {
     match_cortexm_v_t a, b;
-    __asm__("vmul.f32 %q[a], %q[w0], %[x0]\n\t"
-            "vmul.f32 %q[b], %q[w1], %[x1]\n\t"
-            "vadd.f32 %q[s0], %q[s0], %q[a]\n\t"
-            "vadd.f32 %q[s1], %q[s1], %q[b]"
-            : [a] "=&w"(a), [b] "=&w"(b), [s0] "+w"(*first), [s1] "+w"(*second)
-            : [w0] "w"(w0), [w1] "w"(w1), [x0] "r"(x0), [x1] "r"(x1));
+    __asm__ volatile("vmul.f32 %q[a], %q[w0], %[x0]\n\t"
+                     "vmul.f32 %q[b], %q[w1], %[x1]\n\t"
+                     "vadd.f32 %q[s0], %q[s0], %q[a]\n\t"
+                     "vadd.f32 %q[s1], %q[s1], %q[b]"
+                     : [a] "=&w"(a), [b] "=&w"(b), [s0] "+w"(*first), [s1] "+w"(*second)
+                     : [w0] "w"(w0), [w1] "w"(w1), [x0] "r"(x0), [x1] "r"(x1)
+                     : "memory");
 }
 
 MATCH_CORTEXM_INLINE void match_cortexm_v_next_two(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from match_core.contract.model import qualified_op
-from match_core.ir.reader import shape_of
+from match_core.ir.reader import optional_input, shape_of
 from match_core.ir.topology import is_constant
 
 from match_host.graph import dtype_of, elements, values_of
@@ -252,6 +252,8 @@ def _node_work(node: gs.Node, op: ScalarOp) -> Work:
         return work + _requantised(node)
     if node.op == "Pow" and source.kind == "f" and _uniform(node.inputs[1]) in (2, 3):
         return Work(floating=int(_uniform(node.inputs[1]) or 0) - 1)  # products instead of a function
+    if node.op == "DequantizeLinear" and (optional_input(node, 2) is None or _uniform(node.inputs[2]) == 0):
+        return Work(floating=2)  # no zero point is subtracted
     if node.op == "QuantizeLinear" and (scale := _uniform(node.inputs[1])) and frexp(abs(scale))[0] == 0.5:
         return Work(floating=3 + (abs(scale) != 1))  # compilers multiply by the inverse power of two
     if work.wide_divide or work.divide:
