@@ -65,6 +65,8 @@ RESULTS = ("floating", "compared", "limited", "scattered")
 #: Layers without figures of a narrower form that decide those of a wider one alone, but for products, whose kernels
 #: differ in what comes after the sums.
 REST, ALL, PLAIN = 5, (OWN, "products", "regions"), ", plain"
+#: What products of some places take, whatever comes after their sums: plain ones have few layers.
+PLACES = ("copied", "edges", "looked", "stepped", "clamped", "partial")
 #: Windows to so few results that their loops are unrolled whole decide their own figures only.
 TO_FEW = " to few"
 #: Products that decide no figures of others, which requantise at once: only their own, and those of plain sums.
@@ -216,6 +218,7 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True, general: Figures | N
     functions = sorted({name for layer in host for name in layer.counts if name.startswith(FUNCTIONS)})
     names = ("call", *(constant.name for constant in OPERATION_CYCLES), *functions)
     found: dict[str, Figures] = {GENERAL: general or fit(host, names, every=True)}
+    told: dict[str, set[str]] = {}
     for key in sorted(groups, key=lambda key: (_specific(key, groups[key]), key)):
         group = groups[key]
         rest = [layer for layer in group if found.keys().isdisjoint(takewhile(key.__ne__, layer.keys))]
@@ -253,12 +256,16 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True, general: Figures | N
             products = any(name in layer.counts for layer in group for name in PRODUCTS)
             begins = (*CALLS, FUNCTIONS) if "region" in key or products else CALLS
             calls = (name for name in known if name.startswith(begins) and name not in names)
+            told[key] = set(names)
             found[key] = {**{name: known[name] for name in calls}, **figures}
         else:
             continue
         errors = [total(layer, figures) / layer.counted - 1 for layer in group]
         median, worst = np.median(np.abs(errors)), np.max(np.abs(errors))
         sys.stdout.write(f"{key:60}{len(group):4} layers, median {median:6.1%}, worst {worst:6.1%}\n")
+    for key in (key for key in told if key.endswith(PLAIN)):
+        wider = found.get(key.removesuffix(PLAIN), {})
+        found[key] |= {name: wider[name] for name in PLACES if name in wider and name not in told[key]}
     return found
 
 

@@ -174,9 +174,10 @@ def _one_channel(net: Net) -> None:
 
 
 def _square(net: Net) -> None:
-    """Windows of three by three taps, of one channel with padding."""
+    """Windows of three by three taps, of one channel with padding, whose zero point is mostly 0."""
     side = _one_of(net, 2, 2, 3, 4, 6, 7, 8, 8, 8, 12, 16, 16)
-    net.result(biased(net, net.source(1, 1, side, side), 1, 1, 3, 3, pads=[1] * 4), 2.0)
+    x = net.source(1, 1, side, side, zero=20 * (net.between(0, 3) == 0))
+    net.result(biased(net, x, 1, 1, 3, 3, pads=[1] * 4), 2.0)
 
 
 def _narrow_depthwise(net: Net) -> None:

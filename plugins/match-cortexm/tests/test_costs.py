@@ -189,3 +189,27 @@ def test_products_whose_figures_none_of_them_has_are_left_to_a_wider_form(grows)
     larger = [Layer("made", ("host_x 8",), {"elements": n, "tile_macs": 9 * n}, 34 * n, 0) for n in range(20, 60, 2)]
     found = fitted([*layers, *larger])
     assert (key in found) == grows and "tile_macs" in found["host_x 8"]
+
+
+@pytest.mark.parametrize("copies", [True, False])
+def test_plain_products_take_for_copied_lines_what_others_do(copies):
+    """No plain layer may have them; those that requantise do."""
+    key = "products, integer windows, short"
+    sizes = [(20 + 3 * number, 40 + 7 * (number % 5), 10 + 11 * (number % 4)) for number in range(20)]
+    others = [
+        Layer("made", (key, "host_x 8"), {"elements": n, "inside": m, "copied": c}, 7 * n + 3 * m + 2 * c, 0)
+        for n, m, c in sizes
+    ]
+    plain = [
+        Layer(
+            "made",
+            (f"{key}, plain", "host_y 32"),
+            {"elements": n, "inside": m, **({"copied": c} if copies else {})},
+            4 * n + 3 * m,
+            0,
+        )
+        for n, m, c in sizes
+    ]
+    found = fitted([*others, *plain])
+    assert found[key]["copied"] == pytest.approx(2, abs=0.1)
+    assert found[f"{key}, plain"].get("copied", 0) == (0 if copies else found[key]["copied"])
