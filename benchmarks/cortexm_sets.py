@@ -10,6 +10,7 @@ from benchmarks import (
     fourteenth_models,
     fresh_models,
     late_models,
+    nineteenth_models,
     ninth_models,
     seventeenth_models,
     seventh_models,
@@ -98,6 +99,7 @@ _LATER = {
     "sixteenth": sixteenth_models,
     "seventeenth": seventeenth_models,
     "eighteenth": eighteenth_models,
+    "nineteenth": nineteenth_models,
 }
 for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}
