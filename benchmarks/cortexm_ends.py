@@ -25,7 +25,7 @@ def _spectrum(net: Net) -> None:
 
 def _map(net: Net) -> None:
     """One to five numbers of each position of an image, which a network ends with."""
-    inputs, outputs, side = 4 * net.between(2, 6), net.between(1, 5), net.between(8, 32)
+    inputs, outputs, side = 4 * net.between(1, 5), max(1, net.between(-3, 5)), net.between(8, 34)
     x = net.between_layers(net.add("Relu", biased(net, net.source(1, 3, side, side), inputs, 3, 1, 1)))
     y = net.between_layers(biased(net, x, outputs, inputs, 1, 1))
     net.outputs.append(helper.make_tensor_value_info(y, TensorProto.FLOAT, None))
@@ -33,5 +33,5 @@ def _map(net: Net) -> None:
 
 END_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"spectrum_{number}": _spectrum for number in range(4)},
-    **{f"map_{number}": _map for number in range(4)},
+    **{f"map_{number}": _map for number in range(10)},
 }

@@ -67,6 +67,8 @@ RESULTS = ("floating", "compared", "limited", "scattered")
 REST, ALL, PLAIN = 5, (OWN, "products", "regions"), ", plain"
 #: What products of some places take, whatever comes after their sums: plain ones have few layers.
 PLACES = ("copied", "edges", "looked", "stepped", "clamped", "partial")
+#: Of all sums of integers: what follows those of a form may be missing in its layers.
+SUMMED = "products, integer"
 #: Windows to so few results that their loops are unrolled whole decide their own figures only.
 TO_FEW = " to few"
 #: Products that decide no figures of others, which requantise at once: only their own, and those of plain sums.
@@ -263,9 +265,10 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True, general: Figures | N
         errors = [total(layer, figures) / layer.counted - 1 for layer in group]
         median, worst = np.median(np.abs(errors)), np.max(np.abs(errors))
         sys.stdout.write(f"{key:60}{len(group):4} layers, median {median:6.1%}, worst {worst:6.1%}\n")
-    for key in (key for key in told if key.endswith(PLAIN)):
-        wider = found.get(key.removesuffix(PLAIN), {})
-        found[key] |= {name: wider[name] for name in PLACES if name in wider and name not in told[key]}
+    for key, names_of in told.items():
+        wider = found.get(key.removesuffix(PLAIN) if key.endswith(PLAIN) else SUMMED, {})
+        taken = PLACES if key.endswith(PLAIN) else RESULTS if key.startswith(SUMMED) else ()
+        found[key] |= {name: wider[name] for name in taken if name in wider and name not in names_of}
     return found
 
 

@@ -20,6 +20,7 @@ from benchmarks import (
     tenth_models,
     thirteenth_models,
     twelfth_models,
+    twentieth_models,
 )
 from benchmarks.breadth_models import FLOATS, MADE
 from benchmarks.runs import MODELS
@@ -100,6 +101,7 @@ _LATER = {
     "seventeenth": seventeenth_models,
     "eighteenth": eighteenth_models,
     "nineteenth": nineteenth_models,
+    "twentieth": twentieth_models,
 }
 for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}

@@ -213,3 +213,17 @@ def test_plain_products_take_for_copied_lines_what_others_do(copies):
     found = fitted([*others, *plain])
     assert found[key]["copied"] == pytest.approx(2, abs=0.1)
     assert found[f"{key}, plain"].get("copied", 0) == (0 if copies else found[key]["copied"])
+
+
+def test_what_follows_products_costs_what_it_does_behind_others_where_no_layer_has_it():
+    few, all_ = "products, integer pointwise, short of 1", "products, integer"
+    sizes = [(20 + 3 * number, 40 + 7 * (number % 5)) for number in range(20)]
+    narrow = [
+        Layer("made", (few, all_, "host_x 8"), {"elements": n, "tile_macs": m}, 5 * n + 3 * m, 0) for n, m in sizes
+    ]
+    wide = [
+        Layer("made", (all_, "host_y 8"), {"elements": n, "tile_macs": m, "floating": f}, 5 * n + 3 * m + 9 * f, 0)
+        for (n, m), f in zip(sizes, (0, 60, 90, 10) * 5, strict=True)
+    ]
+    found = fitted([*narrow, *wide])
+    assert found[few]["floating"] == found[all_]["floating"] == pytest.approx(9, abs=0.3)
