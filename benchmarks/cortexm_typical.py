@@ -175,8 +175,10 @@ def _one_channel(net: Net) -> None:
 
 def _square(net: Net) -> None:
     """Windows of three by three taps, of one channel with padding, whose zero point is mostly 0."""
-    side = _one_of(net, 2, 2, 3, 4, 6, 7, 8, 8, 8, 12, 16, 16)
-    x = net.source(1, 1, side, side, zero=20 * (net.between(0, 3) == 0))
+    few = net.between(0, 2) == 0
+    rows = net.between(2, 4) if few else net.between(5, 20)
+    columns = net.between(2, 4) if few else rows + net.between(-1, 1)
+    x = net.source(1, 1, rows, columns, zero=20 * (net.between(0, 3) == 0))
     net.result(biased(net, x, 1, 1, 3, 3, pads=[1] * 4), 2.0)
 
 
@@ -215,7 +217,7 @@ FEW_DIGITS_KINDS: dict[str, Callable[[Net], None]] = {f"few_digits_{number}": _f
 #: Of all networks: lines that no tile divides, small squares, narrow images.
 PRIME_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"prime_{number}": partial(_shortcut, prime=True) for number in range(3)},
-    **{f"square_{number}": _square for number in range(6)},
+    **{f"square_{number}": _square for number in range(12)},
 }
 NARROW_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"one_channel_{number}": _one_channel for number in range(7)},
