@@ -24,7 +24,7 @@ def _spectrum(net: Net) -> None:
 
 
 def _map(net: Net) -> None:
-    """One to five numbers of each position of an image, which a network ends with."""
+    """One number of each position of an image, in other networks two to five, which a network ends with."""
     inputs, outputs, side = 4 * net.between(1, 5), max(1, net.between(-3, 5)), net.between(8, 34)
     x = net.between_layers(net.add("Relu", biased(net, net.source(1, 3, side, side), inputs, 3, 1, 1)))
     y = net.between_layers(biased(net, x, outputs, inputs, 1, 1))

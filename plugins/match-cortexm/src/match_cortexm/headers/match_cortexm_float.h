@@ -377,7 +377,8 @@ MATCH_CORTEXM_INLINE void match_cortexm_v_add_one(match_cortexm_v_t *sum, match_
     *sum = vaddq_f32(*sum, vmulq_n_f32(w, x));
 }
 
-/* The order of the instructions is fixed: compilers start all products first, and have to spill them. */
+/* The order of the instructions is fixed, and no operand is read before the last product: compilers start all products
+ * first, or read the operands of all taps first, and have to spill them. */
 MATCH_CORTEXM_INLINE void match_cortexm_v_add_two(
     match_cortexm_v_t *first, match_cortexm_v_t *second, match_cortexm_v_t w0, match_cortexm_v_t w1, float x0, float x1)
 {

@@ -40,6 +40,7 @@ def build_elementwise(nodes: tuple[gs.Node, ...], function: str) -> Built:
         elsewhere = {argument.tensor.name for argument in group.arguments if argument.shape != group.shape}
         overlaps = element_by_element((t for t in arguments if t.name not in elsewhere), outputs[0])
         lines = sum(is_constant(argument.tensor) for argument in group.arguments if argument.shape is not None)
+        # The addresses of several lines and the places of a nest are more than Thumb-1 has registers.
         inline = apart(inline) if lines > 1 and len(nest.variables) > 1 else inline
         return replace(inline, overlaps=overlaps)
 
