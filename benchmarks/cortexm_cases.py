@@ -59,7 +59,7 @@ def _result(case: Case) -> tuple[int, ...]:
     if isinstance(case, DenseCase):
         return (1, case.outputs)
     if case.op == "MaxPool":
-        return (*case.shape[:2], *((size - 1) // 2 + 1 for size in case.shape[2:]))
+        return (*case.shape[:2], *((size - case.taps % 2) // 2 + 1 for size in case.shape[2:]))
     return (*case.shape[:2], 1, 1) if case.op == "AveragePool" else case.shape
 
 

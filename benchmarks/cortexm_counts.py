@@ -41,7 +41,7 @@ from benchmarks.cortexm_net import Net
 _LEFT, _MOST = 0.25, 10**9
 #: How names begin that decide no choices (``_untold``): in all workloads, and in those of products and reductions.
 _SINCE: tuple[str, ...] = ("kernel_", "stride_", "dilation_", "before_", "zeros", "filled", "block", "turns", "held_")
-_SINCE += ("compared", "doubled", "rectified", "limited", "lines", "rest", "runs", "rivalled")
+_SINCE += ("compared", "doubled", "rectified", "limited", "lines", "rest", "runs", "rivalled", "digits_")
 _SINCE_PRODUCTS, _PRODUCTS = ("calls_", "sums", "unclipped"), ("conv", "gemm", "mat_mul", "product", "reduce")
 #: Made networks of a seed, of so many rounds; whether they are quantised, and to 16 bits.
 Networks = Callable[[int, int, bool, bool], Iterator[Net]]
@@ -92,7 +92,8 @@ def layer_of(task: Task, core: str) -> Layer:
     tile, informed = {dim.name: np.array(dim.size) for dim in workload.dims}, task.modelled
     if zeros is not None:
         informed = int(replace(cost.cost_on(core), zeros=zeros).kernel_cycles(workload, tile))
-    layer = figures_keys(workload), counts_of(workload, zeros), task.counted, task.modelled, zeros or 0.0, informed
+    counts = counts_of(workload, zeros, CORE_NAMED[core].shifts)
+    layer = figures_keys(workload), counts, task.counted, task.modelled, zeros or 0.0, informed
     return Layer(task.title, *layer)
 
 

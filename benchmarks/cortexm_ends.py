@@ -1,9 +1,10 @@
-"""Made layers at the ends of common networks: windows over one spectrum, and maps of few classes."""
+"""Made layers at the ends of common networks: windows over one spectrum, maps of few classes, and smallest squares."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from onnx import TensorProto, helper
 
 from benchmarks.cortexm_ahead import biased
@@ -31,7 +32,29 @@ def _map(net: Net) -> None:
     net.outputs.append(helper.make_tensor_value_info(y, TensorProto.FLOAT, None))
 
 
+def _smallest(net: Net) -> None:
+    """Windows with or without padding over so few positions of one channel that compilers write each of them; sums are
+    multiplied by a factor of few digits in a third of the layers."""
+    few = net.quantised and net.between(0, 2) == 0
+    rows, columns = (max(2, net.between(-1, 4)) for _ in range(2))
+    taps = net.between(2, 3), net.between(2, 3)
+    before = [net.between(0, 1), net.between(0, 1)]
+    after = [net.between(size > own, 1) for size, own in zip(taps, (rows, columns), strict=True)]
+    zero = 20 * (net.between(0, 3) == 0)
+    x = net.source(1, 1, rows, columns, zero=zero, scale=1 / 64 if few else None)
+    if few:
+        digits = net.rng.permutation(np.arange(2, 15))[: net.between(0, 4)]
+        scale = (1 + sum(float(net.rng.choice((-1, 1))) / 2**place for place in digits)) / 256
+        values = net.constant(net.rng.integers(-127, 128, (1, 1, *taps)), np.int8)
+        weight = net.real(values, scale, 0)
+    else:
+        weight = net.weight(1, 1, *taps)
+    y = net.add("Conv", x, weight, net.constant(net.rng.normal(0, 1, 1)), pads=before + after)
+    net.result(net.add("Relu", y) if net.between(0, 2) == 0 else y, 2.0)
+
+
 END_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"spectrum_{number}": _spectrum for number in range(4)},
     **{f"map_{number}": _map for number in range(10)},
 }
+SMALLEST_KINDS: dict[str, Callable[[Net], None]] = {f"smallest_{number}": _smallest for number in range(12)}

@@ -65,6 +65,8 @@ RESULTS = ("floating", "compared", "limited", "scattered")
 #: Layers without figures of a narrower form that decide those of a wider one alone, but for products, whose kernels
 #: differ in what comes after the sums.
 REST, ALL, PLAIN = 5, (OWN, "products", "regions"), ", plain"
+#: Digits of factors of products of 64 bits, which cost the same in all forms.
+DIGITS = "digits_wide"
 #: What products of some places take, whatever comes after their sums: plain ones have few layers.
 PLACES = ("copied", "edges", "looked", "stepped", "clamped", "partial")
 #: Of all sums of integers: what follows those of a form may be missing in its layers.
@@ -152,7 +154,7 @@ def fit(layers: Sequence[Layer], names: Sequence[str], every: bool = False, firs
                 "rest",
                 *CALLS,
                 FUNCTIONS,
-                *(RESULTS if len(layers) >= STORED_FEWEST else ()),
+                *((*RESULTS, DIGITS) if len(layers) >= STORED_FEWEST else ()),
             )
             used += [n for n, name in enumerate(names) if name.startswith(stored) and n not in used]
             best = unseen_error(rows[:, used], parts)
@@ -229,8 +231,6 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True, general: Figures | N
         decided = len(rest) >= max(REST, fewest(key, rest)) and not key.startswith(ALL) and not key.endswith(PLAIN)
         group = rest if decided else group
         names = list(dict.fromkeys(name for layer in group for name in layer.counts))
-        if unaligned:  # cores that write no product as many shifts
-            names = [name for name in names if name != "digits"]
         if all("tiles" in layer.counts for layer in group):
             names = [name for name in names if name not in WHOLE]
         if key.startswith(OWN):
@@ -258,13 +258,16 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True, general: Figures | N
             products = any(name in layer.counts for layer in group for name in PRODUCTS)
             begins = (*CALLS, FUNCTIONS) if "region" in key or products else CALLS
             calls = (name for name in known if name.startswith(begins) and name not in names)
-            told[key] = set(names)
+            told[key] = {name for name in names if sum(layer.counts.get(name, 0) > 0 for layer in group) >= FEWEST}
             found[key] = {**{name: known[name] for name in calls}, **figures}
         else:
             continue
         errors = [total(layer, figures) / layer.counted - 1 for layer in group]
         median, worst = np.median(np.abs(errors)), np.max(np.abs(errors))
         sys.stdout.write(f"{key:60}{len(group):4} layers, median {median:6.1%}, worst {worst:6.1%}\n")
+    digits = found.get(SUMMED, {}).get(DIGITS, 0)
+    for figures in (found[key] for key in told if digits and "wide" in found[key]):
+        figures.setdefault(DIGITS, digits)
     for key, names_of in told.items():
         wider = found.get(key.removesuffix(PLAIN) if key.endswith(PLAIN) else SUMMED, {})
         taken = PLACES if key.endswith(PLAIN) else RESULTS if key.startswith(SUMMED) else ()

@@ -76,14 +76,15 @@ class Net:
         zero = self.between(low, high)
         return self.constant(scale / 256 if self.wide else scale), self.constant(0 if self.wide else zero, self.dtype)
 
-    def source(self, *shape: int, zero: int = 20) -> str:
-        """A new input, as real numbers. ``zero``: the zero point of bytes, at most, and at least if it is negative."""
+    def source(self, *shape: int, zero: int = 20, scale: float | None = None) -> str:
+        """A new input, as real numbers. ``zero``: the zero point of bytes, at most, and at least if it is negative;
+        ``scale``: of bytes, None: a random one."""
         name = f"x{len(self.inputs)}"
         self.inputs.append(helper.make_tensor_value_info(name, self.element, shape))
         self.bytes_ += int(np.prod(shape)) * (self.dtype.itemsize if self.quantised or self.wide else 4)
         if not self.quantised:
             return name
-        return self.add("DequantizeLinear", name, *self.ends(self.rng.uniform(0.01, 0.03), -zero, zero))
+        return self.add("DequantizeLinear", name, *self.ends(scale or self.rng.uniform(0.01, 0.03), -zero, zero))
 
     def real(self, name: str, scale: object, zero: object, **attributes: object) -> str:
         """What quantised values mean."""

@@ -31,6 +31,8 @@ SAMPLE = {
     "max_pool": OtherCase("MaxPool", (1, 20, 7, 6)),
     "max_pool_odd": OtherCase("MaxPool", (1, 14, 7, 6)),
     "max_pool_few": OtherCase("MaxPool", (1, 3, 7, 6)),
+    "max_pool_even": OtherCase("MaxPool", (1, 31, 9, 8), taps=2),
+    "max_pool_walked": OtherCase("MaxPool", (1, 10, 9, 8), taps=4),
     "max_pool_wide": OtherCase("MaxPool", (1, 10, 9, 8), taps=7),
     "max_pool_line": OtherCase("MaxPool", (1, 10, 17), taps=5),
     "lookup": OtherCase("Tanh", (1, 3, 5, 7)),
@@ -38,6 +40,8 @@ SAMPLE = {
     "softmax_table": OtherCase("Softmax", (1, 3, 200)),
     "softmax_long": OtherCase("Softmax", (1, 3, 1501)),
 }
+#: Those that are emulated on one core only.
+MAX_POOLS = [f"max_pool_{name}" for name in ("few", "even", "walked", "wide", "line")]
 EMULATOR = shutil.which("qemu-system-arm") is not None and shutil.which("arm-none-eabi-gcc") is not None
 needs_emulator = pytest.mark.skipif(not EMULATOR, reason="qemu-system-arm or arm-none-eabi-gcc is not installed")
 
@@ -72,6 +76,7 @@ def test_on_the_twin(name, target, tmp_path):
             )
             for target in TARGETS
         ),
+        *((name, "rp2040") for name in MAX_POOLS),
         *((name, "corstone300") for name in ("over_read", "compact", "sums_rolled")),
         *(
             (name, target)

@@ -107,9 +107,28 @@ def test_products_with_powers_of_two_are_told(factor, told):
 )
 def test_factors_of_few_digits_are_told(factor, digits):
     """Digits behind the first one; a factor of five is a product."""
-    values = [np.array(value, np.int64) for value in (factor, 5, 1 << 14, -128, 127)]
+    work = _requantised(np.int8, factor, 1 << 14)
+    assert counts_of(work, shifts=True).get("digits", 0) == digits * 100 and "digits" not in figures_keys(work)[0]
+    assert "digits" not in counts_of(work)
+
+
+@pytest.mark.parametrize(
+    ("factor", "digits"), [(1 << 30, 1), (3 << 29, 2), (0x4C000001, 4), (0x4C000101, 0), (0x55555555, 0)]
+)
+def test_long_factors_of_few_digits_are_told(factor, digits):
+    """All of up to four; such products are no calls on cores that have no instruction for them."""
+    work = _requantised(np.int32, factor, 1 << 37)
+    counts = counts_of(work, shifts=True)
+    assert counts.get("digits_wide", 0) == digits * 100 and counts["wide"] == 100 * (not digits)
+    assert (
+        counts_of(work)["wide"] == 100
+        and figures_keys(work)[0] == "host_requant_i8 8, 2 memory 8 integer 1 wide 1 steps"
+    )
+
+
+def _requantised(dtype: type, factor: int, divisor: int) -> Workload:
+    values = [np.array(value, np.int64) for value in (factor, 5, divisor, -128, 127)]
     node = gs.Node("RequantI8", "scale", {}, domain="match.arith")
     constants = [gs.Constant(f"c{place}", value) for place, value in enumerate(values)]
-    node.inputs, node.outputs = [gs.Variable("x", np.int8, (100,)), *constants], [gs.Variable("y", np.int8, (100,))]
-    work = host_workload("host_requant_i8", build_elementwise((node,), "kernel"), node.outputs)
-    assert counts_of(work).get("digits", 0) == digits * 100 and "digits" not in figures_keys(work)[0]
+    node.inputs, node.outputs = [gs.Variable("x", dtype, (100,)), *constants], [gs.Variable("y", np.int8, (100,))]
+    return host_workload("host_requant_i8", build_elementwise((node,), "kernel"), node.outputs)

@@ -24,6 +24,11 @@ class Core:
         have."""
         return self.unaligned
 
+    @property
+    def shifts(self) -> bool:
+        """Whether compilers write products of 64 bits by some constants as shifts: it has no instruction for them."""
+        return not self.accumulates
+
 
 #: Arm's technical reference manuals of the cores: the configurations that the boards of this package have.
 CORES = (

@@ -42,14 +42,15 @@ _FEW_RESULTS = "integer one row of "
 @dataclass(frozen=True, slots=True)
 class FittedCost(HostCostModel):
     """``figures``: instructions of each count by key; ``call`` counts once. ``luck``: of the host's kernels that have
-    rivals; ``soft``: whether floats are calls, which cost less if an operand is 0; ``zeros``: the share of products
-    and sums with one, None for what the layer tells (``zeros.py``)."""
+    rivals; ``soft``: whether floats are calls, which cost less if an operand is 0; ``shifts``: ``Core.shifts``;
+    ``zeros``: the share of products and sums with one, None for what the layer tells (``zeros.py``)."""
 
     name: str = "cortexm"
     version: str = "2"
     figures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     luck: float = 1.0
     soft: bool = False
+    shifts: bool = False
     zeros: float | None = None
     core: str = ""
 
@@ -62,7 +63,7 @@ class FittedCost(HostCostModel):
         workload, zeros = self._apart(workload)
         keys = figures_keys(workload)
         key = self._key(keys)
-        counts, values = counts_of(workload, zeros), self.figures[key]
+        counts, values = counts_of(workload, zeros, self.shifts), self.figures[key]
         contested = rivals and _COMPUTED not in keys[0]
         if is_wider(keys, key) and (contested or ("wide" in counts and "region" in workload.kind)):
             values = {name: _UNKNOWN * value for name, value in values.items()}
@@ -108,4 +109,5 @@ class FittedCost(HostCostModel):
 def cost_on(core: str) -> FittedCost:
     """The model of a core by its name."""
     known = CORE_NAMED[core]
-    return FittedCost(figures=figures_of(core), luck=1.0 if known.dsp else _LUCK, soft=not known.fpu, core=core)
+    luck = 1.0 if known.dsp else _LUCK
+    return FittedCost(figures=figures_of(core), luck=luck, soft=not known.fpu, shifts=known.shifts, core=core)

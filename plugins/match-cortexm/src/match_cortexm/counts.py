@@ -44,6 +44,8 @@ _GEOMETRY = (
     "rivalled",
     "digits",
 )
+#: Digits of factors, and products of 64 bits by some.
+_DIGITS, _SHIFTED = ("digits", "digits_wide"), "digits_products"
 #: Operands of operators on one tensor and a constant number: what they read and the result.
 _OF_ONE = 2
 #: Sizes of recurrent layers.
@@ -54,7 +56,7 @@ PLAIN = {"elements", "memory", "floating", "steps", "sums", "compared", "doubled
 _RECTIFIED = 0.5
 
 
-def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, int]:
+def counts_of(workload: Workload, zeros: float | None = None, shifts: bool = False) -> Mapping[str, int]:
     """What the figures multiply: a workload's counts; the ``runs`` of neighbouring elements, of copies; ``stored``, the
     products with weights as they are stored, whose last tile may repeat some; ``inside``, those of taps in the image;
     ``bounded``, taps of depthwise convolutions that are outside for some results; ``tiles``, ``lines`` and ``edges`` of
@@ -63,10 +65,13 @@ def counts_of(workload: Workload, zeros: float | None = None) -> Mapping[str, in
     ``rows`` of operators on lines; ``others``, elements of a softmax but the largest of a row, whose exponential is
     that of 0. ``zeros``: the share of products and terms with an operand 0; with it, ``nonzero`` counts the others, of
     float32, ``fractions`` those with one number that is no power of two, and ``multiplied`` the operations of a region
-    that are neither sums nor comparisons; ``digits`` of factors that small cores write as shifts."""
+    that are neither sums nor comparisons. ``shifts``: on cores that write products by some constants as shifts;
+    ``digits`` of these then, and ``digits_wide`` of those of 64 bits, which are not among the ``wide`` ones."""
     found = dict(_counts_of(workload))
-    if "digits" in workload.parameters:
-        found["digits"] = workload.parameters["digits"]
+    digits = {name: workload.parameters.get(name, 0) for name in _DIGITS}
+    if shifts and any(digits.values()):
+        wide = {"wide": max(0, found["wide"] - workload.parameters.get(_SHIFTED, 0))} if "wide" in found else {}
+        found |= digits | wide
     doubled, rectified = (found.get(name, 0) for name in ("doubled", "rectified"))
     found = {name: count for name, count in found.items() if name not in ("doubled", "rectified")}
     if "words" in found:  # which are no sums of 64 bits

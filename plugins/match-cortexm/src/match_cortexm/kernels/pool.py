@@ -92,6 +92,7 @@ def _form(image: Image, core: Core) -> Form:
     name = dtype_of(image.source).name
     wide = name == "int16"
     suffix = "_i16" if wide else ""
+    whole = not core.accumulates and image.taps <= MOST_WRITTEN_TAPS
     if core.helium and name in _VECTORS:
         block = _VECTORS[name]
         return Form(
@@ -109,7 +110,7 @@ def _form(image: Image, core: Core) -> Form:
         )
     if not core.dsp or image.channels < _WORDS[name]:
         return Form(
-            name=f"max{suffix}",
+            name=f"max_all{suffix}" if whole else f"max{suffix}",
             headers=(),
             start=f"int32_t s = {_LOWEST[name]};",
             step=lambda address: f"s = s > *({address}) ? s : *({address});",
@@ -117,6 +118,7 @@ def _form(image: Image, core: Core) -> Form:
             finish=(f"*to = ({c_type(dtype_of(image.source))})s;",),
             block=1,
             reach=Reach(_BYTES // dtype_of(image.source).itemsize, 9) if core.accumulates else None,
+            largest=whole,
         )
     repeats = image.channels % _WORDS[name] != 0
     kind = "s16" if wide else "s8" if name == "int8" else "u8"

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 #: Turns of a loop over channels that compilers unroll, and steps of all turns: counted with gcc 12.2 for M0+. Offsets
 #: of loads in Thumb are smaller than the last number.
 _PEELED_TURNS, _PEELED_STEPS, _NEAR = 17, 140, 32
+#: Columns of windows whose distances have registers in Thumb.
+_OFFSETS = 3
 #: Taps of an average of a whole image whose addresses are in registers: counted with gcc 12.2 for M55.
 MOST_WHOLE = 8
 #: Turns of a loop that compilers unroll, and the largest step of a load with Helium that writes the address back.
@@ -47,7 +49,8 @@ class Form:
     sums ``s`` of all taps come from functions instead, in instructions of Thumb-2 or of Thumb. ``repeats``: the
     last block ends with the last channel, and computes some once more. ``reach``: how far loads reach, of forms whose
     taps have pointers of their own; ``first``: the text of the first tap then. ``parts``: the text has the channels
-    that are ``left`` for the last block."""
+    that are ``left`` for the last block. ``largest``: the largest values of all channels come from a function instead,
+    in instructions of Thumb."""
 
     name: str
     headers: tuple[str, ...]
@@ -65,6 +68,7 @@ class Form:
     first: Callable[[str], str] | None = None
     reach: Reach | None = None
     parts: bool = False
+    largest: bool = False
     most_taps: int = MOST_WRITTEN_TAPS  # of windows that are whole images: those without a loop
 
 
@@ -167,6 +171,8 @@ def build_taps(
     blocks = -(-channels // form.block)
     parts = form.parts and channels % form.block > 0
     counts = held.counts(border, blocks, parts) if held else _counts(image, border, blocks, written)
+    if form.largest:
+        counts = _whole_counts(image, border)
     macs = border.tiles * image.taps * channels if form.scales is not None else 0
     return Counted(tuple(arguments), code, Work(), form.name, tuple(counts.items()), macs)
 
@@ -190,19 +196,33 @@ def _counts(image: Image, border: Border, blocks: int, written: bool) -> dict[st
     return counts
 
 
+def _whole_counts(image: Image, border: Border) -> dict[str, int]:
+    """What a kernel does that has a function for all channels of a window; a call is a tile. From row to row, and from
+    column to column of many, its pointer goes on."""
+    inside, rows, columns = border.tiles - border.outside, image.y.kernel, image.x.kernel
+    counts = {"blocks": 1, "steps": image.taps - 1, "moved": image.taps if columns > _OFFSETS else rows}
+    found = {name: inside * image.channels * count for name, count in counts.items()}
+    edges = {"steps": (image.taps - 1) * image.channels, "blocks": image.channels, "taps": image.taps, "tiles": 1}
+    found |= {f"edge_{name}": border.outside * count for name, count in edges.items()}
+    return {"tiles": border.tiles, **found}
+
+
 def _function(uses: Uses, image: Image, form: Form, edge: bool = False) -> str:
     """The function for the sums of a window, whose name tells its sizes, or for taps of a table (``edge``); empty if
     the form has none."""
-    if form.wide is None:
+    if form.wide is None and not form.largest:
         return ""
     size, ctype = dtype_of(image.source).itemsize, c_type(dtype_of(image.source))
     y, x, step = image.y.kernel, image.x.kernel, image.channels * size
-    if form.weight is None and x == image.x.size:  # rows follow each other
+    if form.weight is None and not form.largest and x == image.x.size:  # rows follow each other
         y, x = 1, y * x
-    kind = "sum" if form.weight is None else "window"
-    name = f"match_cortexm_{kind}_{ctype.removesuffix('_t')}_{y}x{x}_{'edge' if edge else step}"
+    kind = "largest" if form.largest else "sum" if form.weight is None else "window"
+    apart = f"{'edge_' * edge}{step}" if form.largest else "edge" if edge else step
+    name = f"match_cortexm_{kind}_{ctype.removesuffix('_t')}_{y}x{x}_{apart}"
     view = {"name": name, "edge": edge, "rows": y, "columns": x, "step": step, "size": size, "ctype": ctype}
-    view |= {"load_weight": "ldrsb" if size == 1 else "ldrsh", **scalar_view(form.wide, image.source)}
+    view |= {"load_weight": "ldrsb" if size == 1 else "ldrsh", **scalar_view(form.wide or False, image.source)}
+    if form.largest:
+        return uses.helper(name, render_body("largest_scalar", channels=image.channels, **view) + "\n")
     if form.weight is None:
         return uses.helper(name, render_body("sums_scalar", **view) + "\n")
     return uses.helper(name, render_body("window_scalar", wtype=c_type(form.weight.dtype), **view) + "\n")

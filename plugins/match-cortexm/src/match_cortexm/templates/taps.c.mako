@@ -32,6 +32,10 @@ ${pad}b += ${form.block};
 pad = " " * indent
 back = -channels % form.block if form.repeats else 0
 %>\
+% if form.largest:
+${pad}${f"{context['window']}(a, to, {window_row})" if moved else f"{edge_window}(tap, to)"};
+<% return STOP_RENDERING %>\
+% endif
 ${pad}for (int32_t c = 0; c < ${channels - channels % form.block if form.reach else channels}; c += ${form.block}) {
 % if form.parts:
 ${pad}    const int32_t left = ${form.block};

@@ -90,7 +90,8 @@ class Body:
         roots as divisions; ``sums``: additions of floats, which are calls, too, on cores without instructions;
         ``compared``: comparisons of floats; ``limited``: results of HardSigmoid and HardSwish; ``doubled``: products of
         floats and a power of two; ``rectified``: additions of what Relu makes; ``unclipped``: requantisations whose
-        shift leaves no more bits than the result has; ``digits`` of factors (``shifted_digits``)."""
+        shift leaves no more bits than the result has; ``digits`` of factors, ``digits_wide`` and ``digits_products``
+        (``shifted_digits``)."""
         real = [node for node in self.nodes if dtype_of(node.outputs[0]).kind == "f"]
         called = (n.op for n in real if n.op == "Sqrt" or _node_work(n, SCALAR_OPS[qualified_op(n)]).special)
         added = sum(node.op in _ADDED for node in real)
@@ -99,11 +100,9 @@ class Body:
         found |= {"sums": added, "compared": sum(map(_compared, real)), "doubled": sum(map(_is_doubled, real))}
         relus = {node.outputs[0].name for node in real if node.op == "Relu"}
         read = (relus & {tensor.name for tensor in node.inputs} for node in real if node.op in _ADDED)
-        found |= {
-            "unclipped": unclipped,
-            "rectified": sum(map(bool, read)),
-            "digits": sum(map(shifted_digits, self.nodes)),
-        }
+        shifted = map(sum, zip(*map(shifted_digits, self.nodes), strict=True))
+        found |= dict(zip(("digits", "digits_wide", "digits_products"), shifted, strict=True))
+        found |= {"unclipped": unclipped, "rectified": sum(map(bool, read))}
         found |= {"limited": sum(node.op in _LIMITED for node in real)}
         return {name: count * results for name, count in found.items() if count}
 

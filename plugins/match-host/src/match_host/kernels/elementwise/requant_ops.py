@@ -215,15 +215,17 @@ def in_one_word(node: gs.Node) -> bool:
     return _in_one_word(products, replace(addend, literal=addend.low if addend.low == addend.high else None))
 
 
-def shifted_digits(node: gs.Node) -> int:
-    """Digits -1 and 1 behind the first one of factors that have up to four: compilers for small cores write a product
-    by these as shifts and sums (gcc 12.2 for M0+, two instructions for each), where it has 32 bits."""
-    if "Requant" not in node.op or not in_one_word(node):
-        return 0
+def shifted_digits(node: gs.Node) -> tuple[int, int, int]:
+    """Digits -1 and 1 of factors that have up to four: compilers for small cores write a product by these as shifts and
+    sums (gcc 12.2 for M0+). Those behind the first one, of products of 32 bits (two instructions for each); or all
+    digits of those of 64 bits, and how many such products there are."""
+    if "Requant" not in node.op:
+        return 0, 0, 0
     factors = (_value(node, place) for place in ((1,) if node.op.startswith("Requant") else (2, 3)))
     known = (int(abs(value.low)) for value in factors if value.low is not None and value.low == value.high)
     digits = ((factor ^ 3 * factor).bit_count() for factor in known)  # of the form without neighbouring digits
-    return sum(number - 1 for number in digits if 1 < number <= _SHIFTED_DIGITS)
+    few = [number for number in digits if 0 < number <= _SHIFTED_DIGITS]
+    return (sum(few) - len(few), 0, 0) if in_one_word(node) else (0, sum(few), len(few))
 
 
 def _value(node: gs.Node, index: int) -> Value:
