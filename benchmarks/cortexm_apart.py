@@ -21,7 +21,7 @@ from benchmarks.cortexm_ahead import (
     shuffled,
 )
 from benchmarks.cortexm_common import COMMON_INTEGER_KINDS, COMMON_KINDS, COMMON_REAL_KINDS
-from benchmarks.cortexm_ends import END_KINDS, SMALLEST_KINDS
+from benchmarks.cortexm_ends import CLASS_KINDS, END_KINDS, SMALLEST_KINDS
 from benchmarks.cortexm_late import LAST_KINDS, LATE_INTEGER_KINDS, LATE_KINDS, LATE_REAL_KINDS
 from benchmarks.cortexm_net import Net, middle, networks_of
 from benchmarks.cortexm_typical import (
@@ -207,6 +207,6 @@ def newest_networks(seed: int, rounds: int, quantised: bool, wide: bool = False)
             yield from networks_of(Net(np.random.default_rng([seed, 1, 26]), True), FEW_DIGITS_KINDS, rounds)
         rng = np.random.default_rng([seed, int(quantised), 27])
         yield from networks_of(Net(rng, quantised), NARROW_KINDS, rounds)
-        for stream, kinds in ((28, PRIME_KINDS), (29, END_KINDS), (30, SMALLEST_KINDS)):
+        for stream, kinds in ((28, PRIME_KINDS), (29, END_KINDS), (30, SMALLEST_KINDS), (31, CLASS_KINDS)):
             rng = np.random.default_rng([seed, int(quantised), stream])
             yield from networks_of(Net(rng, quantised), kinds, rounds)

@@ -1,4 +1,5 @@
-"""Made layers at the ends of common networks: windows over one spectrum, maps of few classes, and smallest squares."""
+"""Made layers at the ends of common networks: windows over one spectrum, maps and lines of few classes, smallest
+squares, and scores of short heads."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from benchmarks.cortexm_ahead import biased
+from benchmarks.cortexm_heads import matrix
 from benchmarks.cortexm_net import Net
 
 
@@ -53,8 +55,32 @@ def _smallest(net: Net) -> None:
     net.result(net.add("Relu", y) if net.between(0, 2) == 0 else y, 2.0)
 
 
+def _verdict(net: Net) -> None:
+    """Two to four classes of a line, and their shares in half of the layers."""
+    inputs, classes = net.between(6, 64), net.between(2, 4)
+    bias = net.constant(net.rng.normal(0, 1, classes))
+    if net.between(0, 1):
+        y = net.add("Gemm", net.source(1, inputs), net.weight(classes, inputs), bias, transB=1)
+    else:
+        y = net.add("Add", net.add("MatMul", net.source(1, inputs), matrix(net, inputs, classes)), bias)
+    net.result(net.add("Softmax", net.between_layers(y), axis=-1) if net.between(0, 1) else y, 4.0)
+
+
+def _scores(net: Net) -> None:
+    """Products of the rows and columns of short heads, times a number in half of the layers."""
+    heads, rows, depth, columns = net.between(1, 4), net.between(4, 40), 4 * net.between(1, 4), net.between(4, 40)
+    y = net.add("MatMul", net.source(1, heads, rows, depth), net.source(1, heads, depth, columns))
+    if net.between(0, 1):
+        y = net.add("Mul", net.between_layers(y), net.constant(depth**-0.5))
+    net.result(y, 4.0)
+
+
 END_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"spectrum_{number}": _spectrum for number in range(4)},
     **{f"map_{number}": _map for number in range(10)},
 }
 SMALLEST_KINDS: dict[str, Callable[[Net], None]] = {f"smallest_{number}": _smallest for number in range(12)}
+CLASS_KINDS: dict[str, Callable[[Net], None]] = {
+    **{f"verdict_{number}": _verdict for number in range(8)},
+    **{f"scores_{number}": _scores for number in range(8)},
+}

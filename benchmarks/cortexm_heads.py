@@ -25,7 +25,7 @@ def _left(net: Net, name: str, reach: float) -> None:
     net.outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, None))
 
 
-def _weights(net: Net, inputs: int, outputs: int) -> str:
+def matrix(net: Net, inputs: int, outputs: int) -> str:
     """Those of a MatMul."""
     if not net.quantised:
         return net.constant(net.rng.normal(0, 0.3, (inputs, outputs)))
@@ -42,7 +42,7 @@ def _head(net: Net, outputs: int, long: bool) -> None:
     elif kind == 1:
         y = net.add("Gemm", net.source(1, inputs), net.weight(outputs, inputs), bias, transB=1)
     else:
-        y = net.add("MatMul", net.source(1, inputs), _weights(net, inputs, outputs))
+        y = net.add("MatMul", net.source(1, inputs), matrix(net, inputs, outputs))
         y = y if kind == 2 else net.add("Add", y, bias)
     op = _ENDS[net.between(0, len(_ENDS) - 1)]
     _left(net, net.add(op, net.between_layers(y) if net.between(0, 1) else y) if op else y, 4.0)
@@ -51,12 +51,12 @@ def _head(net: Net, outputs: int, long: bool) -> None:
 def _heads(net: Net) -> None:
     """The numbers of two or three heads side by side."""
     inputs = net.between(4, 40)
-    x = net.between_layers(net.add("Relu", net.add("MatMul", net.source(1, inputs), _weights(net, inputs, inputs))))
+    x = net.between_layers(net.add("Relu", net.add("MatMul", net.source(1, inputs), matrix(net, inputs, inputs))))
     parts = []
     for _ in range(net.between(2, 3)):
         outputs = net.between(1, 3)
         y = net.add(
-            "Add", net.add("MatMul", x, _weights(net, inputs, outputs)), net.constant(net.rng.normal(0, 1, outputs))
+            "Add", net.add("MatMul", x, matrix(net, inputs, outputs)), net.constant(net.rng.normal(0, 1, outputs))
         )
         parts.append(net.between_layers(net.add("Sigmoid", net.between_layers(y)) if net.between(0, 1) else y))
     _left(net, net.add("Concat", *parts, axis=-1), 4.0)

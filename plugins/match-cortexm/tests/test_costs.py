@@ -215,11 +215,13 @@ def test_plain_products_take_for_copied_lines_what_others_do(copies):
     assert found[f"{key}, plain"].get("copied", 0) == (0 if copies else found[key]["copied"])
 
 
-def test_what_follows_products_costs_what_it_does_behind_others_where_no_layer_has_it():
+@pytest.mark.parametrize("none", [{}, {"floating": 0}])
+def test_what_follows_products_costs_what_it_does_behind_others_where_no_layer_has_it(none):
     few, all_ = "products, integer pointwise, short of 1", "products, integer"
     sizes = [(20 + 3 * number, 40 + 7 * (number % 5)) for number in range(20)]
     narrow = [
-        Layer("made", (few, all_, "host_x 8"), {"elements": n, "tile_macs": m}, 5 * n + 3 * m, 0) for n, m in sizes
+        Layer("made", (few, all_, "host_x 8"), {"elements": n, "tile_macs": m, **none}, 5 * n + 3 * m, 0)
+        for n, m in sizes
     ]
     wide = [
         Layer("made", (all_, "host_y 8"), {"elements": n, "tile_macs": m, "floating": f}, 5 * n + 3 * m + 9 * f, 0)
@@ -227,3 +229,19 @@ def test_what_follows_products_costs_what_it_does_behind_others_where_no_layer_h
     ]
     found = fitted([*narrow, *wide])
     assert found[few]["floating"] == found[all_]["floating"] == pytest.approx(9, abs=0.3)
+
+
+def test_digits_of_long_factors_cost_the_same_wherever_such_products_have_a_figure():
+    """Where none of a form's layers has a factor of few digits."""
+    form, all_ = "products, integer pointwise of 4", "products, integer"
+    sizes = [(20 + 3 * number, 40 + 7 * (number % 5)) for number in range(20)]
+    counts = [{"elements": n, "tile_macs": m, "wide": n // 2} for n, m in sizes]
+    digits = (0, 80, 120, 160) * 5
+    layers = [
+        Layer("made", (form, all_, "host_x 8"), one, 3 * one["tile_macs"] + 60 * one["wide"], 0) for one in counts
+    ] + [
+        Layer("made", (all_, "host_y 8"), {**one, "digits_wide": d}, 3 * one["tile_macs"] + 60 * one["wide"] + 9 * d, 0)
+        for one, d in zip(counts, digits, strict=True)
+    ]
+    found = fitted(layers)
+    assert found[form]["digits_wide"] == found[all_]["digits_wide"] == pytest.approx(9, abs=0.5)

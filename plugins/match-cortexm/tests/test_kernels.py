@@ -20,6 +20,7 @@ SAMPLE = {
     "over_read": ConvCase(3, 9, 9, 5, (3, 3), 2, (0, 0, 1, 1)),
     "compact": ConvCase(1, 12, 8, 32, (6, 4), 2, (2, 1, 2, 1)),
     "pointwise_odd": ConvCase(10, 5, 3, 9, (1, 1)),
+    "outputs_apart": ConvCase(8, 5, 4, 43, (3, 3), 1, (1, 1, 1, 1)),
     "wide_rows": ConvCase(1400, 3, 4, 4, (3, 3)),
     "depthwise": ConvCase(12, 6, 5, 12, (3, 3), 1, (1, 1, 1, 1), 12),
     "apart": ConvCase(6, 9, 8, 5, (3, 3), 1, (2, 2, 2, 2), dilation=2),
@@ -77,7 +78,7 @@ def test_on_the_twin(name, target, tmp_path):
             for target in TARGETS
         ),
         *((name, "rp2040") for name in MAX_POOLS),
-        *((name, "corstone300") for name in ("over_read", "compact", "sums_rolled")),
+        *((name, "corstone300") for name in ("over_read", "compact", "sums_rolled", "outputs_apart")),
         *(
             (name, target)
             for name in ("pointwise_odd", "dense", "add", "sums")

@@ -12,6 +12,7 @@ from match_cortexm.counts import counts_of
 from match_cortexm.forms import figures_keys
 from match_cortexm.kernels.border import copied_rows
 from match_cortexm.kernels.depthwise import build_depthwise
+from match_cortexm.kernels.product import build_product
 from match_host.kernels.image.resize import build_resize
 from match_host.kernels.window import Window
 from match_host.workload import host_workload
@@ -81,6 +82,20 @@ def test_windows_of_several_rows_go_on_behind_each_row():
     scale.inputs[0], scale.outputs = sums, [gs.Variable("y", np.int8, (1, 1, 3, 32))]
     text = build_depthwise((conv, scale), "kernel", CORE_NAMED["cortex_m55"]).code.definition
     assert "ky < 17" in text and "kx < 1;" in text and "OPAQUE(taps)" not in text
+
+
+@pytest.mark.parametrize(("columns", "outputs", "apart"), [(5, 36, True), (5, 32, False), (1, 36, False)])
+def test_many_outputs_of_several_positions_are_a_function_of_their_own(columns, outputs, apart):
+    """Loops over positions and outputs have more addresses than a core with vectors has registers."""
+    x, y = gs.Variable("x", np.int8, (1, 1, columns, 16)), gs.Variable("y", np.int8, (1, 1, columns, outputs))
+    conv, scale = _mean(1, outputs)
+    conv.attrs, conv.outputs = {"kernel_shape": [1, 1]}, [gs.Variable("s", np.int32, y.shape)]
+    conv.inputs = [x, gs.Constant("w", np.ones((outputs, 1, 1, 16), np.int8))]
+    scale.inputs[0], scale.outputs = conv.outputs[0], [y]
+    for core, helium in (("cortex_m55", True), ("cortex_m4", False)):
+        built = build_product((conv, scale), "kernel", CORE_NAMED[core])
+        assert any("_outputs_" in name for name, _ in built.code.helpers) == (apart and helium)
+        assert dict(built.counts).get("apart_tiles", 0) == columns * (apart and helium)
 
 
 def test_steps_that_no_load_takes_are_counted():

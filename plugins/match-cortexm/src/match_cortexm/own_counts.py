@@ -37,8 +37,9 @@ def _apart(counts: Mapping[str, int]) -> Mapping[str, int]:
 
 def _unrolled(workload: Workload) -> Mapping[str, int]:
     """What compilers do with the loops of own kernels: taps of more addresses than there are registers, in a loop over
-    blocks that has turns; taps of windows of more than a line, ``wide``; rows that a function copies, as some are
-    clipped, and rows of images that are narrower than windows, whose lengths are known."""
+    blocks that has turns; taps of windows of more than a line, ``wide``; ``apart_blocks``, which have the registers of
+    a function of their own; rows that a function copies, as some are clipped, and rows of images that are narrower than
+    windows, whose lengths are known."""
     counts, source = workload.parameters, workload.operands[0]
     found: dict[str, int] = {}
     for name, count in counts.items():
@@ -54,6 +55,9 @@ def _unrolled(workload: Workload) -> Mapping[str, int]:
             found[f"{form}_turns"] = steps * (steps > _PEELED_TAPS * count and not counts.get(f"{form}_loops"))
         if form == "real_max" and part == "blocks" and counts[f"{form}_steps"] > _LINE_TAPS * count:
             found[f"{form}_wide"] = counts[f"{form}_steps"]
+        if name.endswith("_apart_tiles"):  # blocks of a function of their own
+            base = form.removesuffix("_apart")
+            found |= {f"{form}_blocks": counts[f"{base}_blocks"], f"{base}_blocks": 0, f"{base}_tiles": 0}
         if name == "mve_single_blocks":
             found |= _held(counts)
         if name == "mve_tiles" and count == 1:  # a dense layer

@@ -15,9 +15,12 @@
 #endif
 #define MATCH_CORTEXM_NAKED __attribute__((naked, noinline, unused))
 #define MATCH_CORTEXM_UNUSED __attribute__((unused))
+/* A function that is not inlined. */
+#define MATCH_CORTEXM_NOINLINE __attribute__((noinline))
 /* Compilers know nothing of a pointer or a counter behind this: they keep it in a register of its own. */
 #define MATCH_CORTEXM_OPAQUE(place) __asm__("" : "+r"(place))
 #else
+#define MATCH_CORTEXM_NOINLINE
 #define MATCH_CORTEXM_OPAQUE(place) ((void)0)
 #endif
 

@@ -1,44 +1,5 @@
 ## Convolutions and products: tiles of one or two neighbouring positions by four outputs. A tile whose window leaves the
 ## image reads a copy of the window with padding.
-<%def name="block(outputs, indent)">\
-<% pad = " " * indent %>\
-% if block_call:
-${pad}int32_t s[${4 * positions}];
-${pad}w = ${block_call};
-% else:
-${pad}int32_t s[${4 * positions}] = {0};
-% endif
-% if block_call:
-<% pass %>\
-% elif rows > 1:
-${pad}const int8_t *row = from;
-${pad}for (int32_t ky = 0; ky < ${rows}; ky++) {
-${pad}    const int8_t *a = row;
-${steps(indent + 4)}\
-${pad}    row += row_bytes;
-${pad}}
-% else:
-${pad}const int8_t *a = from;
-${steps(indent)}\
-% endif
-% for line in finish(outputs):
-${pad}${line}
-% endfor
-</%def>\
-<%def name="steps(indent)">\
-<% pad = " " * indent %>\
-% if words > unroll:
-${pad}for (int32_t i = 0; i < ${words // unroll}; i++) {
-% for line in turn:
-${pad}    ${line}
-% endfor
-${pad}}
-% else:
-% for line in turn:
-${pad}${line}
-% endfor
-% endif
-</%def>\
 <%def name="rows_of_window(indent)">\
 <% pad = " " * indent %>\
 ${pad}const int8_t *row = ${source};
@@ -107,25 +68,6 @@ ${rows_of_window(12)}\
             const int32_t *m = in2;
             const ${btype} *b = in3;
             ${ctype} *to = &out0[${target}];
-% if blocks > 1:
-            for (int32_t o = 0; o < ${blocks}; o++) {
-${block(4, 16)}\
-                to += 4;
-                m += 4;
-                b += 4;
-            }
-% elif blocks:
-            {
-${block(4, 16)}\
-                to += 4;
-                m += 4;
-                b += 4;
-            }
-% endif
-% if rest:
-            {
-${block(rest, 16)}\
-            }
-% endif
+${outputs}
         }
     }
