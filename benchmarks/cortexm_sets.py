@@ -21,6 +21,7 @@ from benchmarks import (
     thirteenth_models,
     twelfth_models,
     twentieth_models,
+    twentyfirst_models,
 )
 from benchmarks.breadth_models import FLOATS, MADE
 from benchmarks.runs import MODELS
@@ -102,6 +103,7 @@ _LATER = {
     "eighteenth": eighteenth_models,
     "nineteenth": nineteenth_models,
     "twentieth": twentieth_models,
+    "twenty-first": twentyfirst_models,
 }
 for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}
