@@ -1,5 +1,5 @@
 """Made layers at the ends of common networks: windows over one spectrum, maps and lines of few classes, smallest
-squares, and scores of short heads."""
+squares, scores of short heads, and first layers of images."""
 
 from __future__ import annotations
 
@@ -75,6 +75,16 @@ def _scores(net: Net) -> None:
     net.result(y, 4.0)
 
 
+def _first(net: Net) -> None:
+    """Windows over an image of one channel, in a third of the layers of three, with a Relu."""
+    channels, taps, side = 3 if net.between(0, 2) == 0 else 1, 3 + 2 * (net.between(0, 2) == 0), net.between(12, 34)
+    outputs, pad, stride = 4 * net.between(1, 8), taps // 2 * net.between(0, 1), net.between(1, 2)
+    y = biased(
+        net, net.source(1, channels, side, side), outputs, channels, taps, taps, pads=[pad] * 4, strides=[stride] * 2
+    )
+    net.result(net.add("Relu", y), 3.0)
+
+
 END_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"spectrum_{number}": _spectrum for number in range(4)},
     **{f"map_{number}": _map for number in range(10)},
@@ -83,4 +93,5 @@ SMALLEST_KINDS: dict[str, Callable[[Net], None]] = {f"smallest_{number}": _small
 CLASS_KINDS: dict[str, Callable[[Net], None]] = {
     **{f"verdict_{number}": _verdict for number in range(8)},
     **{f"scores_{number}": _scores for number in range(8)},
+    **{f"first_{number}": _first for number in range(6)},
 }

@@ -253,15 +253,19 @@ def signature(
     return f"static void {function}(\n    {separator.join(arguments)})"
 
 
+#: The macro of functions that are no part of their callers.
+APART = (
+    "HOST_APART",
+    "/* Not a part of its caller: what is known there would take the registers. */\n#if defined(__GNUC__)\n"
+    "#define HOST_APART __attribute__((noinline))\n#else\n#define HOST_APART\n#endif\n",
+)
+
+
 def apart(code: InlineCode) -> InlineCode:
     """The function, which compilers do not make a part of its only caller: they would know the addresses of constants
     there, and keep more of them than there are registers."""
-    macro = (
-        "/* Not a part of its caller: known addresses would take the registers. */\n#if defined(__GNUC__)\n"
-        "#define HOST_APART __attribute__((noinline))\n#else\n#define HOST_APART\n#endif\n"
-    )
     definition = code.definition.replace("\nstatic void ", "\nHOST_APART\nstatic void ", 1)
-    return replace(code, definition=definition, helpers=(*code.helpers, ("HOST_APART", macro)))
+    return replace(code, definition=definition, helpers=(*code.helpers, APART))
 
 
 def inline_code(

@@ -9,13 +9,7 @@
             sum += x[k];
             squares += x[k] * x[k];
         }
-        int64_t v = ${size} * ((int64_t)${size} * squares - (int64_t)sum * sum) + ${epsilon};
-        int64_t scale = 32;
-        while (v < ((int64_t)1 << 50)) {
-            v *= 4;
-            scale *= 2;
-        }
-        const int64_t factor = scale * ((((int64_t)1 << 56) - 1) / ${root}(v));
+        const int64_t factor = ${factor}(${size} * ((int64_t)${size} * squares - (int64_t)sum * sum) + ${epsilon});
         for (int32_t k = 0; k < ${size}; k++) {
             /* shifts of negative values are arithmetic (gcc, clang), so they round down */
             const int32_t u = (int32_t)((x[k] * ${size} - sum) * factor >> 32);

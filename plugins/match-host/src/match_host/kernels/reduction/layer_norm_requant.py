@@ -11,7 +11,7 @@ from match_core.ir.reader import shape_of
 
 from match_host.graph import constant_at, dtype_of, elements, values_of
 from match_host.kernels.built import Built
-from match_host.kernels.code import Uses, inline_code, literal
+from match_host.kernels.code import APART, Uses, inline_code, literal
 from match_host.kernels.reduction.integer_lines import integer_root, line_parameters, single_value
 from match_host.kernels.templates import render_body
 from match_host.kernels.work import Work
@@ -41,7 +41,7 @@ def build_layer_norm_requant(nodes: tuple[gs.Node, ...], function: str) -> Built
         size=shape[-1],
         source=c_type(dtype_of(node.inputs[0])),
         result=c_type(dtype_of(node.outputs[0])),
-        root=integer_root(uses, 64),
+        factor=_factor(uses),
         epsilon=literal(epsilon, _INT64),
         weight=weight,
         bias=bias,
@@ -58,6 +58,24 @@ def build_layer_norm_requant(nodes: tuple[gs.Node, ...], function: str) -> Built
         lines
     )  # a root of 26 steps, a scale of up to 25
     return Built(tuple(arguments), code, each + line)
+
+
+def _factor(uses: Uses) -> str:
+    """The function that divides by the root of a line's variance. The loops over values have the registers that its 64
+    bits would take."""
+    root, name = integer_root(uses, 64), "host_norm_factor"
+    uses.helper(*APART)
+    return uses.helper(
+        name,
+        f"/* 2^61 / sqrt(v), of 0 < v < 2^52: v is at least 2^50 before its root is taken. */\n"
+        f"HOST_APART static int64_t {name}(int64_t v)\n{{\n"
+        "    int64_t scale = 32;\n"
+        "    while (v < ((int64_t)1 << 50)) {\n"
+        "        v *= 4;\n"
+        "        scale *= 2;\n"
+        "    }\n"
+        f"    return scale * ((((int64_t)1 << 56) - 1) / {root}(v));\n}}\n",
+    )
 
 
 def _numbers(node: gs.Node) -> str | None:
