@@ -22,6 +22,7 @@ from benchmarks import (
     twelfth_models,
     twentieth_models,
     twentyfirst_models,
+    twentysecond_models,
 )
 from benchmarks.breadth_models import FLOATS, MADE
 from benchmarks.runs import MODELS
@@ -104,6 +105,7 @@ _LATER = {
     "nineteenth": nineteenth_models,
     "twentieth": twentieth_models,
     "twenty-first": twentyfirst_models,
+    "twenty-second": twentysecond_models,
 }
 for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}
