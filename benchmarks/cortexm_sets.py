@@ -23,6 +23,7 @@ from benchmarks import (
     twentieth_models,
     twentyfirst_models,
     twentysecond_models,
+    twentythird_models,
 )
 from benchmarks.breadth_models import FLOATS, MADE
 from benchmarks.runs import MODELS
@@ -106,6 +107,7 @@ _LATER = {
     "twentieth": twentieth_models,
     "twenty-first": twentyfirst_models,
     "twenty-second": twentysecond_models,
+    "twenty-third": twentythird_models,
 }
 for _name, _models in _LATER.items():
     SETS |= {f"int8, {_name}": tuple(_models.INTEGER), f"float32, {_name}": tuple(_models.FLOAT)}

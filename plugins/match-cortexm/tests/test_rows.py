@@ -11,9 +11,9 @@ from match_cortexm.forms import figures_keys
 from .made_workloads import moved, product_of
 
 
-def _row(kind: str, **per_element: int) -> Workload:
-    """A row of 14 integers times 14 columns, and operations on each sum."""
-    made = product_of(kind, (1, 14), (2, 14, 8), (1, 14), 1)
+def _row(kind: str, outputs: int = 8, **per_element: int) -> Workload:
+    """A row of 14 integers times 14 columns in tiles of ``outputs``, and operations on each sum."""
+    made = product_of(kind, (1, 14), (-(-14 // outputs), 14, outputs), (1, 14), 1)
     kept = {name.removeprefix("floating_"): count for name, count in made.parameters.items()}
     return replace(made, geometry=(*kept.items(), *((name, 14 * count) for name, count in per_element.items())))
 
@@ -30,6 +30,13 @@ def test_rows_that_are_requantised_several_times_are_chains(requantisations, cha
     first = ("regions, integer one row, short, chain", "regions, integer one row, chain")
     assert keys[:2] == (first if chain else ("regions, integer one row, short of 8", keys[1]))
     assert keys[-1] == "products, integer"
+
+
+@pytest.mark.parametrize(("outputs", "place"), [(2, 2), (3, 2), (4, 0)])
+def test_products_decide_chains_of_few_outputs(outputs, place):
+    keys = figures_keys(_row("host_product_region", outputs, integer=16, wide=2))
+    assert keys[place] == "regions, integer one row, short, chain" and keys[-1] == "products, integer"
+    assert f"products, integer one row, short of {outputs}" in keys
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,9 @@ _DOUBLE_BITS = 64
 _HELD = 17
 #: Taps of a line whose windows compilers unroll: of gcc 12.2 for M4, 16 windows of two, but not of three.
 _UNROLLED_TAPS = 34
+#: Outputs of a tile of one row, from which on several requantisations take more than the products; a value is read for
+#: fewer of them then.
+_FEW = 4
 #: Operations on floats of a quantisation.
 _QUANTISED = 4
 #: How counts of what follows sums of integers begin.
@@ -102,7 +105,9 @@ def _product_keys(workload: Workload, key: str) -> tuple[str, ...]:
         shared = (f"products, {tile}, {held}", f"{begin}, {tile}", *shared)
         tile = f"{tile}, {held}"
     if begin == "regions" and "one row" in form and counts.get("wide", 0) > counts["elements"]:
-        return f"{begin}, {form}, chain", f"{begin}, {sums} one row, chain", *shared  # several requantisations
+        chain = f"{begin}, {form}, chain", f"{begin}, {sums} one row, chain"  # several requantisations
+        few_outputs = stored(workload) and workload.operands[1].axes[-1].size < _FEW
+        return (*shared[:-1], *chain, shared[-1]) if few_outputs else (*chain, *shared)
     return f"{begin}, {tile}", *shared
 
 
