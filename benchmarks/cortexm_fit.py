@@ -258,6 +258,7 @@ def fitted(layers: Sequence[Layer], unaligned: bool = True, general: Figures | N
             products = any(name in layer.counts for layer in group for name in PRODUCTS)
             begins = (*CALLS, FUNCTIONS) if "region" in key or products else CALLS
             calls = (name for name in known if name.startswith(begins) and name not in names)
+            # Fewer layers do not tell what a count takes: it may have joined others of the same size.
             told[key] = {name for name in names if sum(layer.counts.get(name, 0) > 0 for layer in group) >= FEWEST}
             found[key] = {**{name: known[name] for name in calls}, **figures}
         else:

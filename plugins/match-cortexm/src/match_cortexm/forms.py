@@ -26,8 +26,8 @@ _DOUBLE_BITS = 64
 _HELD = 17
 #: Taps of a line whose windows compilers unroll: of gcc 12.2 for M4, 16 windows of two, but not of three.
 _UNROLLED_TAPS = 34
-#: Outputs of a tile of one row, from which on several requantisations take more than the products; a value is read for
-#: fewer of them then.
+#: Outputs of a tile of one row from which on chains have their own figures. Products take most instructions of fewer,
+#: as a value is read for few of them: counted for two with gcc 12.2 for M4, for three an estimate.
 _FEW = 4
 #: Operations on floats of a quantisation.
 _QUANTISED = 4

@@ -6,10 +6,7 @@ ${pad}int32_t s[${4 * positions}];
 ${pad}w = ${block_call};
 % else:
 ${pad}int32_t s[${4 * positions}] = {0};
-% endif
-% if block_call:
-<% pass %>\
-% elif rows > 1:
+% if rows > 1:
 ${pad}const int8_t *row = from;
 ${pad}for (int32_t ky = 0; ky < ${rows}; ky++) {
 ${pad}    const int8_t *a = row;
@@ -19,6 +16,7 @@ ${pad}}
 % else:
 ${pad}const int8_t *a = from;
 ${steps(indent)}\
+% endif
 % endif
 % for line in finish(outputs):
 ${pad}${line}

@@ -67,7 +67,7 @@ def _factor(uses: Uses) -> str:
     uses.helper(*APART)
     return uses.helper(
         name,
-        f"/* 2^61 / sqrt(v), of 0 < v < 2^52: v is at least 2^50 before its root is taken. */\n"
+        "/* 2^61 / sqrt(v), of 0 < v < 2^52: v is at least 2^50 before its root is taken. */\n"
         f"HOST_APART static int64_t {name}(int64_t v)\n{{\n"
         "    int64_t scale = 32;\n"
         "    while (v < ((int64_t)1 << 50)) {\n"
